@@ -13,6 +13,8 @@ by PyTorch's layers and products.
 import torch
 from torch import nn
 
+from selfattn.functional import split_heads
+
 
 class CausalAttention(nn.Module):
     r"""Self-attention in which no token sees what comes after it (listing 3.3).
@@ -189,8 +191,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         if d_out % num_heads:
             raise ValueError(f"d_out must be a multiple of {num_heads=}, got {d_out}")
-        self.d_out, self.num_heads = d_out, num_heads
-        self.head_dim = d_out // num_heads
+        self.num_heads, self.head_dim = num_heads, d_out // num_heads
         self.W_query = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_key = nn.Linear(d_in, d_out, bias=qkv_bias)
         self.W_value = nn.Linear(d_in, d_out, bias=qkv_bias)
@@ -201,16 +202,14 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         num_tokens = x.shape[-2]
-        heads = (*x.shape[:-1], self.num_heads, self.head_dim)
-        keys = self.W_key(x).view(heads).transpose(-3, -2)  # (..., num_heads, T, head_dim)
-        queries = self.W_query(x).view(heads).transpose(-3, -2)
-        values = self.W_value(x).view(heads).transpose(-3, -2)
+        keys = split_heads(self.W_key(x), self.num_heads)  # (..., num_heads, T, head_dim)
+        queries = split_heads(self.W_query(x), self.num_heads)
+        values = split_heads(self.W_value(x), self.num_heads)
         attn_scores = queries @ keys.transpose(-2, -1)  # (..., num_heads, T, T)
         mask = self.mask[:num_tokens, :num_tokens]
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
         attn_weights = torch.softmax(attn_scores / keys.shape[-1] ** 0.5, dim=-1)
         attn_weights = self.dropout(attn_weights)
         context_vecs = attn_weights @ values  # (..., num_heads, T, head_dim)
-        context_vecs = context_vecs.transpose(-3, -2).contiguous()
-        context_vecs = context_vecs.view(*x.shape[:-1], self.d_out)  # (..., T, d_out)
-        return self.out_proj(context_vecs)
+        context_vecs = context_vecs.transpose(-3, -2).contiguous().flatten(-2)
+        return self.out_proj(context_vecs)  # (..., T, d_out)

@@ -16,7 +16,7 @@ or devices differ, or leading dimensions don't broadcast, PyTorch's own RuntimeE
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, softmax
+from torch import Tensor
 
 
 def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ def attention_weights(attn_scores: Tensor, d_k: int, mask: Tensor | None = None)
         raise ValueError(f"d_k must be the number of features of a key, at least 1, got {d_k}")
     if mask is not None:
         attn_scores = attn_scores.masked_fill(mask, -torch.inf)
-    return softmax(attn_scores / d_k**0.5, dim=-1)
+    return torch.softmax(attn_scores / d_k**0.5, dim=-1)
 
 
 def context_vectors(attn_weights: Tensor, values: Tensor) -> Tensor:
@@ -214,13 +214,13 @@ def who_sees(attend: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         s_{ij} = \bigl[\, z^{(i)}(\ldots, x^{(j)} + \varepsilon, \ldots) \neq z^{(i)} \,\bigr]
 
     Args:
-        attend: What to test, from ``(..., T, d_in)`` to ``(..., T, d_out)``, without dropout. It
-            may begin with a layer norm, since the change is drawn by ``torch.randn``: one that is
-            the same for all entries would be undone there.
+        attend: What to test, from ``(..., T, d_in)`` to ``(..., T, d_out)``, without dropout and
+            before training, since a weight that underflows to 0 looks like a mask. It may begin
+            with a layer norm, which would undo a change that isn't random.
         x: One embedding to a row, shape ``(..., T, d_in)``.
 
     Returns:
-        True in row i and column j if result i depends on token j, shape ``(..., T, T)``.
+        True in row i and column j if result i changes with token j, shape ``(..., T, T)``.
 
     Raises:
         IndexError: By PyTorch, if ``x`` has fewer than two dimensions.
@@ -253,7 +253,7 @@ def _check(name: str, value: object, **sizes: int | None) -> None:
             f"embed token ids first, or convert numbers with .float()"
         )
     last = value.shape[-len(sizes) :]
-    fits = [size in {None, got} for size, got in zip(sizes.values(), last, strict=False)]
+    fits = [size in (None, got) for size, got in zip(sizes.values(), last, strict=False)]
     if len(fits) < len(sizes) or not all(fits):
         expected = [axis if size is None else f"{axis}={size}" for axis, size in sizes.items()]
         raise ValueError(

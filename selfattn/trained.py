@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from selfattn.causal import MultiHeadAttention
-from selfattn.functional import attention_scores, attention_weights, split_heads
+from selfattn.functional import attention_weights, split_heads
 from selfattn.training import fit
 
 __all__ = ["VOCABULARY", "TwoHeads", "accuracies", "sentences", "to_ids", "train", "without_head"]
@@ -108,9 +108,9 @@ class TwoHeads(nn.Module):
         x, layer, num_tokens = self.embed(ids), self.attention, ids.shape[-1]
         queries = split_heads(layer.W_query(x), layer.num_heads)
         keys = split_heads(layer.W_key(x), layer.num_heads)
-        scores = attention_scores(queries, keys)  # (..., 2, T, T)
+        attn_scores = queries @ keys.transpose(-2, -1)  # (..., 2, T, T)
         mask = layer.mask[:num_tokens, :num_tokens]
-        return attention_weights(scores, layer.head_dim, mask)
+        return attention_weights(attn_scores, layer.head_dim, mask)
 
 
 def train(

@@ -216,6 +216,13 @@ def test_one_call_takes_what_its_page_says() -> None:
             assert peak == 12 * length**2
         elif length >= 1024:
             assert peak == 591_872 + 260 * length
+    faster = []
+    for name in ("results", "results, memory kept"):
+        written, one = (row["seconds"] for row in record[name] if row["T"] == 8192)
+        faster.append(written / one)
+    text = (DOCS / "companions" / "one-call.md").read_text("utf-8")
+    said = "the one call was {:.1f} times as fast, and {:.2f} times once the library kept"
+    assert said.format(*faster) in text
 
 
 SMALL_GPT = runpy.run_path(str(DOCS / "_data" / "small_gpt.py"))
@@ -242,8 +249,8 @@ def test_the_small_gpt_was_trained_by_the_cells_of_its_page() -> None:
 def test_what_the_page_on_caches_says_of_sinks_holds_for_each_seed() -> None:
     records = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))
     for row in records["kv-cache"]["seeds"].values():
-        assert row["window, values of letters 0"] < row["window, values of < 0"]
-        assert row["`^` moved: weight of `^`"][0] > 4 * row["`^` moved: weight of the first"][0]
+        assert row["`^` moved: weight of `^`"][0] > 0.7
+        assert 0.005 < row["no `^`: all"][0] - row["all"][0] < 0.025
         assert row["no `^`: window"][0] - row["no `^`: all"][0] < 0.025
     most = {"0": "<", "1": "itself"}
     for seed, name in most.items():

@@ -29,7 +29,7 @@ PAGES = {
 """The page that each figure is on."""
 PRINTED = (
     *("asked", "block", "cached", "full-stop", "gpt-context", "grouped-keys"),
-    *("provisional", "turned", "who-sees-whom"),
+    *("turned", "who-sees-whom"),
 )
 """The figures whose numbers are all printed on their page."""
 DRAWINGS = all_drawings()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import sys
 from functools import partial
 from itertools import permutations, product
@@ -82,12 +83,15 @@ class Lookup(nn.Module):
         self.W_key = self.W_query if W_QUERY in shared else nn.Linear(9, d_k, bias=False)
         self.W_value = nn.Linear(d_k if self.reads_keys else 9, 3, bias=False)
 
+    def attn_weights(self, x: Tensor) -> Tensor:
+        """Return the weights of the last token, shape (..., 1, 4)."""
+        queries, keys = self.W_query(x[..., 3:, :]), self.W_key(x)
+        return torch.softmax(queries @ keys.transpose(-2, -1) / self.divisor, dim=-1)
+
     def forward(self, x: Tensor) -> Tensor:
         """Return the logits of the three numbers."""
-        queries, keys = self.W_query(x[..., 3:, :]), self.W_key(x)
-        weights = torch.softmax(queries @ keys.transpose(-2, -1) / self.divisor, dim=-1)
-        context_vecs: Tensor = weights @ self.W_value(keys if self.reads_keys else x)
-        return context_vecs.squeeze(-2)
+        values = self.W_value(self.W_key(x) if self.reads_keys else x)
+        return (self.attn_weights(x) @ values).squeeze(-2)
 
 
 def questions(deals: list[tuple[int, ...]]) -> tuple[Tensor, Tensor]:
@@ -115,6 +119,17 @@ def cards(
 
 
 def right_answers(
+    deals: list[tuple[int, ...]], held_out: Tensor | None, *args: Any, **options: Any
+) -> tuple[list[int], list[int]]:
+    """Return each seed's right answers about the deals it was trained with, and the others."""
+    models, kept = learn(deals, held_out, *args, **options)
+    x, answers = questions(deals)
+    with torch.no_grad():
+        right = torch.stack([(m(x).argmax(-1) == answers).sum(-1) for m in models])
+    return right[:, kept].sum(-1).tolist(), right[:, ~kept].sum(-1).tolist()
+
+
+def learn(
     deals: list[tuple[int, ...]],
     held_out: Tensor | None,
     steps: int,
@@ -122,8 +137,8 @@ def right_answers(
     start: float = 1.0,
     slower: dict[str, float] | None = None,
     **options: Any,
-) -> tuple[list[int], list[int]]:
-    """Return each seed's right answers about the deals it was trained with, and the others."""
+) -> tuple[list[Lookup], Tensor]:
+    """Return a trained layer for each seed, and which deals they were trained with."""
     x, answers = questions(deals)
     if held_out is None:
         torch.manual_seed(123)
@@ -137,9 +152,44 @@ def right_answers(
         models[-1].W_query.weight.data *= start
     batch = [part.expand(len(SEEDS), *part.shape) for part in (x[kept], answers[kept])]
     train(models, lambda _: (batch[0], batch[1]), steps, learning_rate, slower=slower)
-    with torch.no_grad():
-        right = torch.stack([(m(x).argmax(-1) == answers).sum(-1) for m in models])
-    return right[:, kept].sum(-1).tolist(), right[:, ~kept].sum(-1).tolist()
+    return models, kept
+
+
+@torch.no_grad()
+def last_looks(models: list[Lookup], deals: list[tuple[int, ...]]) -> Tensor:
+    """Return each seed's weights of the question, shape (seeds, deals, 3, 4)."""
+    x = questions(deals)[0]
+    return torch.stack([model.attn_weights(x).squeeze(-2) for model in models])
+
+
+def looking_up() -> list[dict[str, Any]]:
+    """Return each seed's mean and least weight of the asked card, and where it is below half.
+
+    There the most that the card gets is given, and the least that the question itself gets.
+    `says` has the numbers that the values of the three questions themselves answer.
+    """
+    models, found = learn(DEALS, None, 200)[0], []
+    for model, weights in zip(models, last_looks(models, DEALS), strict=True):
+        card, low = weights[:, range(3), range(3)], {}
+        for color, number in product(range(3), range(3)):
+            these = torch.tensor([deal[color] == number for deal in DEALS])
+            most, itself = card[these, color].max(), weights[these, color, 3].min()
+            if most < 0.5:  # noqa: PLR2004
+                name = f"{('red', 'green', 'blue')[color]} {number}"
+                low[name] = [round(x.item(), 4) for x in (most, itself)]
+        seed = {"mean": round(card.mean().item(), 4), "least": round(card.min().item(), 4)}
+        says = model.W_value.weight[:, 6:].argmax(0).tolist()
+        found.append(seed | {"below half": low, "says": says})
+    return found
+
+
+def leak_looks(steps: int) -> list[list[float]]:
+    """Return the mean weight of the asked card in training, for each seed and deal held out."""
+    found = []
+    for deal in range(len(SIX)):
+        models, kept = learn(SIX, torch.tensor([deal]), steps)
+        found.append(last_looks(models, SIX)[:, kept][..., range(3), range(3)].mean((1, 2)))
+    return [[round(x, 4) for x in row] for row in torch.stack(found, -1).tolist()]
 
 
 def leak(steps: int) -> list[list[list[int]]]:
@@ -159,18 +209,18 @@ def heads(
     count: int,
     d_k: int = 2,
     *,
+    first: int = 0,
     shared: tuple[str, ...] = (),
     root: bool = True,
     rate: float = 0.01,
     steps: int = 1000,
     slower: dict[str, float] | None = None,
-    of_trained: bool = False,
     num_heads: int = 2,
 ) -> list[list[float]]:
-    """Return each seed's shares of held-out (or trained) verbs and pronouns that are right."""
+    """Return each seed's shares of held-out verbs and pronouns that are right."""
     trained, held_out = sentences()
     models, batches = [], []
-    for seed in range(count):
+    for seed in range(first, first + count):
         torch.manual_seed(seed)
         model = TwoHeads()
         if d_k > 2:  # noqa: PLR2004 - the model's own
@@ -189,8 +239,7 @@ def heads(
         return rows[..., :-1], rows[..., 1:]
 
     train(models, draw, steps, rate, 0.1, slower)
-    asked = trained if of_trained else held_out
-    return [[round(share, 4) for share in accuracies(model, asked)] for model in models]
+    return [[round(share, 4) for share in accuracies(model, held_out)] for model in models]
 
 
 BOTH = {W_QUERY: 32.0, W_KEY: 32.0}
@@ -201,8 +250,14 @@ SHARED = {
 }
 EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
     **{f"cards, one deal held out, {n} steps": partial(leak, n) for n in (100, 1000)},
+    "cards, one deal held out, 1000 steps, weight of the asked card": partial(leak_looks, 1000),
     "cards, nothing shared": cards,
+    "cards, weight of the asked card": looking_up,
+    "cards, queries at 0": lambda: list(
+        zip(*right_answers(DEALS, None, 200, start=0, slower={W_QUERY: math.inf}), strict=True)
+    ),
     **{f"cards, {name} shared": partial(cards, shared=s) for name, s in SHARED.items()},
+    "cards, all three shared, 1000 steps": partial(cards, shared=SHARED["all three"], steps=1000),
     "cards, all three shared, 4 entries": partial(cards, d_k=4, shared=SHARED["all three"]),
     **{
         f"cards, {size} entries, rate {rate}, {how} root": partial(
@@ -211,10 +266,16 @@ EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
         for size, rate, how in product((64, 256, 1024), (0.03, 0.003), ("with", "without"))
     },
     **{
-        f"cards, 256 entries, rate {rate}, without root, 1000 steps": partial(
-            cards, d_k=256, learning_rate=rate, root=False, steps=1000
+        f"cards, 256 entries, rate {rate}, {how} root, 1000 steps": partial(
+            cards, d_k=256, learning_rate=rate, root=how == "with", steps=1000
         )
-        for rate in (0.03, 0.003)
+        for rate, how in ((0.03, "without"), (0.003, "without"), (0.003, "with"))
+    },
+    **{
+        f"cards, 1024 entries, rate 0.03/32, {how} root, {steps} steps": partial(
+            cards, d_k=1024, learning_rate=0.03 / 32, root=how == "with", steps=steps
+        )
+        for how, steps in product(("with", "without"), (200, 1000))
     },
     **{
         f"cards, no root, {begin} start, {slow} slower": partial(
@@ -231,8 +292,9 @@ EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
     "heads, nothing shared": partial(heads, 60),
     "one head of 4, nothing shared": partial(heads, 60, num_heads=1),
     **{f"heads, {name} shared": partial(heads, 60, shared=s) for name, s in SHARED.items()},
-    "heads, all three shared, trained sentences": partial(
-        heads, 60, shared=SHARED["all three"], of_trained=True
+    "heads, nothing shared, seeds 60 to 119": partial(heads, 60, first=60),
+    "heads, keys and values shared, seeds 60 to 119": partial(
+        heads, 60, first=60, shared=SHARED["keys and values"]
     ),
     "heads of 6, nothing shared": partial(heads, 60, 6),
     "heads of 6, all three shared": partial(heads, 60, 6, shared=SHARED["all three"]),

@@ -155,7 +155,7 @@ MISTAKES: dict[str, tuple[tuple[Code, ...], tuple[dict[str, Any], ...]]] = {
     ),
     "Another seed": (DRAWING, tuple({"seed": seed} for seed in SEEDS)),
     "A seed before each matrix": (DRAWING, ({"seeds_each": True},)),
-    "A draw before": (
+    "A draw before the matrices": (
         DRAWING,
         tuple({"draws_before": n} for n in (1, 2, 3, 6, 9, 12, 18, 22, 24, 36)),
     ),

@@ -33,18 +33,13 @@ MEASURED: dict[str, dict[str, str]] = {
             for name in (
                 "all",
                 "window",
-                "window, first kept",
                 "first kept, its value 0",
-                "window, values of < 0",
-                "window, values of letters 0",
             )
         },
-        "`^` moved: weight of the first": "[weight_on(model, moved)]",
         "`^` moved: weight of `^`": "[weight_on(model, moved, position=4)]",
         **{
             f"no `^`: {name}": f"[without_start(source, seed)[{name!r}]]"
             for name in (
-                "weight of the first",
                 "weight of <",
                 "weight of itself",
                 "all",
@@ -84,7 +79,9 @@ def without_start(source: str, seed: int) -> dict[str, float]:
     new = page["texts"](300, start=False)
     ids, losses = new[:, :-1], page["losses"]
     letters = ids[:, 16:] < page["AGAIN"]
-    found = {"weight of the first": page["weight_on"](model, ids)}
+    with torch.no_grad():
+        model(ids, page["causal"])
+    found = {}
     weights, again = model.attn_weights, ids == page["AGAIN"]
     for name, to in (("<", again[:, None]), ("itself", torch.eye(ids.shape[1]))):
         found[f"weight of {name}"] = (weights * to).sum(-1)[:, 16:][letters].mean().item()

@@ -33,8 +33,9 @@ def gpt_context(values: Values) -> Board:
 
 METHODS = (  # curve, role, dashes, how far its label is below its end
     ("interpolated", "value", "", 0.0),
-    ("ReRoPE", "weight", "6 4", 0.0),
+    ("ReRoPE", "weight", "6 4", 3.0),
     ("as trained", "query", "", -4.0),
+    ("no positions", "input", "1 3", -3.0),
     ("window", "key", "2 4", 4.0),
 )
 

@@ -136,32 +136,32 @@ def sink(values: Values) -> Board:
 
 
 def training(values: Values) -> Panels:
-    """Heat maps of the three matrices, before training and after it."""
+    """Heat maps of the match and of the values' matrix, before training and after it."""
     return Panels(*(_stage(values, stage) for stage in ("before", "after")))
 
 
 def _stage(values: Values, stage: str) -> Board:
-    """Draw three matrices: one color above 0, another below, and stronger where further from 0."""
-    left, top, cell = 48.0, 46.0, (33.0, 21.0)
-    matrices = (*values["before"], *values["after"])
-    furthest = max(abs(number) for matrix in matrices for row in matrix for number in row)
-    board = Board(269, values)
+    """Draw two matrices: one color above 0, another below, and stronger where further from 0."""
+    left, top, cell = 48.0, 62.0, (48.0, 21.0)
+    rows = [row for each in (*values["before"], *values["after"]) for row in each]
+    board, furthest = Board(285, values), max(abs(number) for row in rows for number in row)
     board.text(0, 16, f"{stage} training", "fig-bold", "start")
     entries = ("red", "green", "blue", "0", "1", "2", "red?", "green?", "blue?")
     for r, entry in enumerate(entries):
         board.note(left - 5, top + cell[1] * r + 14.8, entry, "end")
-    for place, role in enumerate(("query", "key", "value")):
-        x = left + 105 * place
-        board.text(x + 49.5, top - 8, f"$W_{{{role[0]}}}$", f"role-{role} fig-bold")
-        for r, row in enumerate(values[stage][place]):
-            for c, number in enumerate(row):
+    for place, (role, title) in enumerate((("key", "match"), ("value", "$W_{v}$"))):
+        x = left + 164 * place
+        board.text(x + 72, top - 24, title, f"role-{role} fig-bold")
+        for c, column in enumerate(zip(*values[stage][place], strict=True)):
+            board.note(x + cell[0] * (c + 0.5), top - 7, entries[6 - 3 * place + c])
+            for r, number in enumerate(column):
                 board.shade(x + cell[0] * c, top + cell[1] * r, cell, *_color(number / furthest))
-        for r in (3, 6):
-            board.line(x, top + cell[1] * r, x + 99, top + cell[1] * r)
-        board.box(x, top, 99, 189, f"fig-frame role-{role}")
-    board.note(left + 44, 258.5, f"−{furthest:.2f}", "end")
-    board.key(left + 51, 249, [_color(share / 3) for share in range(-3, 4)])
-    board.note(left + 184, 258.5, f"{furthest:.2f}", "start")
+        for y in (top + 3 * cell[1], top + 6 * cell[1]):
+            board.line(x, y, x + 144, y)
+        board.box(x, top, 144, 189, f"fig-frame role-{role}")
+    board.note(left + 44, 274.5, f"−{furthest:.2f}", "end")
+    board.key(left + 51, 265, [_color(share / 3) for share in range(-3, 4)])
+    board.note(left + 184, 274.5, f"{furthest:.2f}", "start")
     return board
 
 
@@ -177,5 +177,5 @@ DRAWINGS: dict[str, Drawing] = {
     "cached": Drawing("Six steps of attention with a cache", cached),
     "provisional": Drawing("Weights after each tile", provisional),
     "sink": Drawing("A head whose sink is the first token", sink),
-    "training": Drawing("Three matrices before and after training", training),
+    "training": Drawing("What training made of the matrices", training),
 }
