@@ -155,7 +155,7 @@ class _KernelClient(AsyncKernelClient):
 def _is_idle(message: dict[str, Any], asked: str) -> bool:
     """Whether a kernel says that it is done with what it was asked."""
     is_idle = message["content"].get("execution_state") == "idle"
-    return is_idle and message["parent_header"].get("msg_id") == asked
+    return bool(is_idle and message["parent_header"].get("msg_id") == asked)
 
 
 class _KernelSpecs(KernelSpecManager):
