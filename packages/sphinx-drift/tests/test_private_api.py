@@ -238,6 +238,7 @@ SUPPORTED = {
     *("nbformat", "nbformat:from_dict", "nbformat:v4", "pytest"),
     *("myst_parser.config.main:MdParserConfig", "sphinx.cmd.build:main"),
     *("packaging.markers:InvalidMarker", "packaging.markers:Marker"),
+    "packaging.markers:default_environment",
     *("packaging.requirements:InvalidRequirement", "packaging.requirements:Requirement"),
     "packaging.utils:canonicalize_name",
     *("sphinx.errors:ConfigError", "sphinx.errors:ExtensionError", "sphinx.util:logging"),
