@@ -52,7 +52,8 @@ _PATIENCE = 10.0
 _KERNEL = (
     *("ipykernel.debugger", "ipykernel.kernelapp", "ipykernel.ipkernel", "faulthandler"),
     *("IPython.core.completerlib", "IPython.core.debugger", "IPython.core.interactiveshell"),
-    *("IPython.core.oinspect", "IPython.extensions.storemagic", "IPython.utils.wildcard"),
+    *("IPython.core.logger", "IPython.core.oinspect", "IPython.extensions.storemagic"),
+    "IPython.utils.wildcard",
     *("tornado.platform.asyncio", "tornado.queues", "traitlets.config.argcomplete_config"),
     *("sqlite3", "unicodedata"),
 )
@@ -319,6 +320,19 @@ def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) ->
     sys.argv = [str(launcher and launcher.origin), *request["arguments"]]
 
 
+def make_kernel(server: int) -> Any:
+    """Return a kernel as ``ipykernel_launcher`` makes it, ready to start."""
+    application = importlib.import_module("ipykernel.kernelapp").IPKernelApp
+    kernel = application.instance(parent_handle=server)  # it has read the variable long ago
+    match sys.argv[1:]:
+        case ["-f", file]:  # as nearly every kernelspec has it; a parser takes 4 ms to make
+            kernel.argv = sys.argv[1:]
+            kernel.config.IPKernelApp.connection_file = file
+            kernel.parse_command_line = lambda _: None
+    kernel.initialize()
+    return kernel
+
+
 def end_kernel(kernel: Any) -> None:
     """Do what Python does at its end, but for taking apart what was loaded before the fork.
 
@@ -352,6 +366,8 @@ def main(words: Sequence[str]) -> None:
     # As IPython's kernel has it before anything can import Matplotlib, which reads it then.
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
     preloaded, refusal = Preloaded(), ""
+    with contextlib.suppress(ImportError):
+        preloaded.load("psutil")  # which ipykernel imports when it ends
     for name in words[1:]:
         try:
             preloaded.load(name)
@@ -360,14 +376,15 @@ def main(words: Sequence[str]) -> None:
             break
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
     gc.freeze()  # a collection in a child would copy all that it shares with this process
-    gc.enable()
     server = os.getpid()
     request = Server(socket.socket(fileno=int(words[0])), refusal).serve()
     become_kernel(request, server, preloaded)
-    application = importlib.import_module("ipykernel.kernelapp").IPKernelApp
     try:
-        application.launch_instance(parent_handle=server)  # it has read the variable long ago
-        end_kernel(application.instance())
+        kernel = make_kernel(server)
+        gc.freeze()  # no page's collection looks through the kernel's own objects
+        gc.enable()
+        kernel.start()
+        end_kernel(kernel)
     finally:
         os._exit(0)
 

@@ -358,27 +358,14 @@ def report_versions() -> dict[str, dict[str, str]]:
     """Return what conditions may ask: the versions in ``DRIFT_VERSIONS``, and markers' values."""
     import importlib.metadata
     import os
-    import platform
-    import sys
 
-    versions = {"python": platform.python_version()}
+    from packaging.markers import default_environment
+
+    markers = {name: str(value) for name, value in default_environment().items()}
+    versions = {"python": markers["python_full_version"]}
     for name in os.environ.get("DRIFT_VERSIONS", "").split(","):
         try:
             versions.setdefault(name, importlib.metadata.version(name))
         except (ValueError, importlib.metadata.PackageNotFoundError):
             continue
-    implementation = sys.implementation
-    markers = {
-        "implementation_name": implementation.name,
-        "implementation_version": ".".join(map(str, implementation.version[:3])),
-        "os_name": os.name,
-        "platform_machine": platform.machine(),
-        "platform_python_implementation": platform.python_implementation(),
-        "platform_release": platform.release(),
-        "platform_system": platform.system(),
-        "platform_version": platform.version(),
-        "python_full_version": platform.python_version(),
-        "python_version": ".".join(platform.python_version_tuple()[:2]),
-        "sys_platform": sys.platform,
-    }
     return {"versions": versions, "markers": markers}

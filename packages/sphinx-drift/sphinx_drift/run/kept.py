@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Request
 
 _OF_SESSION = re.compile(
-    r"_|ALACRITTY_.*|COLORTERM|DBUS_.*|DESKTOP_.*|DISPLAY|FORKED_KERNELS_.*|GNOME_.*|"
-    r"GPG_.*|HIST.*|INVOCATION_ID|ITERM_.*|JOURNAL_STREAM|KITTY_.*|KONSOLE_.*|LS_COLORS|"
-    r"MAKE.*|MFLAGS|OLDPWD|PS1|PWD|SHLVL|SSH_.*|STY|TERM.*|TMUX.*|VSCODE_.*|VTE_.*|WAYLAND_.*|"
-    r"WEZTERM_.*|WINDOWID|XAUTHORITY|XDG_.*"
+    r"_|COLORTERM|DBUS_.*|DISPLAY|FORKED_KERNELS_.*|LS_COLORS|MAKE.*|OLDPWD|PWD|SHLVL|SSH_.*|"
+    r"TERM.*|TMUX.*|VSCODE_.*|WAYLAND_.*|WINDOWID|XDG_.*"
 )
 """Variables that are others in each terminal."""
 
@@ -44,18 +42,12 @@ _OF_SESSION = re.compile(
 def find(notebook: NotebookNode, request: Request, folder: Path) -> Execution | None:
     """Give a notebook the outputs of the run that would be repeated; None if it has to run."""
     with suppress(Exception):  # an unreadable cache has nothing
-        record = _match(notebook, request, folder)
-        if record is not None:
-            stored = _cache(folder, os.getpid()).get_cache_bundle(record.pk).nb
-            code = [i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-            for index, kept in zip(code, stored.cells, strict=True):
-                cell = notebook.cells[index]
-                cell.outputs, cell.execution_count = kept.outputs, kept.execution_count
-            for name in ("language_info", "widgets"):
-                if name in stored.metadata:
-                    notebook.metadata[name] = stored.metadata[name]
+        if record := _match(notebook, request, folder):
+            merge = _cache(folder, os.getpid()).merge_match_into_notebook
+            _, merged = merge(notebook, nb_meta=("language_info", "widgets"), cell_meta=())
+            notebook.cells, notebook.metadata = merged.cells, merged.metadata
             return Execution(
-                frozenset(code),
+                frozenset(i for i, cell in enumerate(merged.cells) if cell.cell_type == "code"),
                 answers=record.data["answers"],
                 seconds=record.data["seconds"],
                 kept=record.hashkey,
@@ -87,17 +79,18 @@ def keep(
     from jupyter_cache.base import CacheBundleIn  # noqa: PLC0415 - it takes time
 
     with suppress(Exception):  # a full disk, say: the page runs again
-        cache, answers = _cache(folder, os.getpid()), dict(execution.answers)
+        cache = _cache(folder, os.getpid())
         with suppress(KeyError):  # what an earlier run left is not of this one
             cache.remove_cache(cache.match_cache_notebook(notebook).pk)
-        read, how = answers.pop(reads.__name__, None), _how(notebook, request)
-        code = {i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"}
-        is_whole = is_right and execution.failure is None and code <= execution.executed
-        if is_whole and how and read is not None and "" not in read:
-            data = {"answers": answers, "seconds": execution.seconds, "since": time.time()}
-            data |= {"how": how, "machine": machine(), "reads": read}
-            bundle = CacheBundleIn(notebook, str(request.folder), data=data)
-            return str(cache.cache_notebook_bundle(bundle, check_validity=False).hashkey)
+        if is_right and execution.failure is None and (how := _how(notebook, request)):
+            answers = dict(execution.answers)
+            seen = answers.pop(reads.__name__, {"": None})
+            code = {i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"}
+            if code <= execution.executed and "" not in seen:
+                data = {"how": how, "machine": machine(), "reads": seen, "answers": answers}
+                data |= {"seconds": execution.seconds, "since": time.time()}
+                bundle = CacheBundleIn(notebook, str(request.folder), data=data)
+                return str(cache.cache_notebook_bundle(bundle, check_validity=False).hashkey)
     return ""
 
 
@@ -125,16 +118,15 @@ def _cache(folder: Path, _process: int) -> JupyterCacheBase:
 
 def _is_current(data: dict[str, Any]) -> bool:
     """Whether this machine and all that a run has read are as they were."""
-    return data.get("machine") == machine() and all(
-        _stamp(path) == stamp for path, stamp in data["reads"].items()
-    )
+    stamps = all(_stamp(Path(path)) == stamp for path, stamp in data["reads"].items())
+    return stamps and bool(data["machine"] == machine())
 
 
-def _stamp(path: str) -> list[int] | None:
-    try:
-        found = Path(path).stat()
-    except OSError:
+def _stamp(path: Path) -> list[int] | None:
+    """Return what `watch_reads` notes of a file."""
+    if not path.exists():
         return None
+    found = path.stat()
     return [found.st_mtime_ns, found.st_ctime_ns, found.st_size]
 
 

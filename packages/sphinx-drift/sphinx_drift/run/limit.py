@@ -42,14 +42,12 @@ class LimitedClient(NotebookClient):
         self._end: asyncio.Future[None] | None = None
 
     def process_message(self, msg: Any, cell: NotebookNode, cell_index: int) -> Any:
-        """Take a message in, if the page has not printed too much."""
+        """Take a message in, and end the kernel if the page has printed too much."""
+        output = super().process_message(msg, cell, cell_index)
         self._sizes[cell_index] += len(json.dumps(msg["content"]))
         self._sizes[cell_index] += sum(map(len, msg.get("buffers", ())))
         if not self._exceeds(cell_index):
-            return super().process_message(msg, cell, cell_index)
-        if msg["msg_type"] == "stream":
-            last = dict(msg["content"], text=clipped(msg["content"]["text"]))
-            cell.outputs.append(v4.new_output("stream", **last))  # type: ignore[no-untyped-call]
+            return output
         manager: Any = self.km
         self._end = asyncio.ensure_future(manager.shutdown_kernel(now=True))
         raise CellExecutionComplete  # no more is read from it

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import signal
 import socket
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from queue import Empty
 from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -131,6 +133,29 @@ class _Channel(AsyncZMQSocketChannel):
 
 class _KernelClient(AsyncKernelClient):
     shell_channel_class = Type(_Channel)
+    language_info: dict[str, Any]
+
+    async def wait_for_ready(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - Jupyter's
+        """Wait until the kernel has answered in both channels; Jupyter waits 0.2 s longer."""
+        end = time.monotonic() + (timeout or math.inf)
+        while True:
+            asked = self.kernel_info()
+            with suppress(Empty):
+                reply = await self.get_shell_msg(timeout=1)
+                self.language_info = reply["content"]["language_info"]
+                while not _is_idle(await self.get_iopub_msg(timeout=1), asked):
+                    pass
+                return
+            if not await self.is_alive():
+                raise RuntimeError("it died before it answered")
+            if time.monotonic() > end:
+                raise TimeoutError(f"it didn't answer in {timeout} seconds")
+
+
+def _is_idle(message: dict[str, Any], asked: str) -> bool:
+    """Whether a kernel says that it is done with what it was asked."""
+    is_idle = message["content"].get("execution_state") == "idle"
+    return bool(is_idle and message["parent_header"].get("msg_id") == asked)
 
 
 class _KernelSpecs(KernelSpecManager):
@@ -192,9 +217,7 @@ async def _run_cells(
     """Run the cells until one stops the page."""
     assert client.kc is not None  # noqa: S101 - setup_kernel has made it
     kc: Any = client.kc
-    reply = await client.async_wait_for_reply(kc.kernel_info())
-    if reply:
-        notebook.metadata["language_info"] = reply["content"]["language_info"]
+    notebook.metadata["language_info"] = kc.language_info
     try:
         await _ask(client, request.before)
     except CellTimeoutError:
@@ -251,19 +274,23 @@ async def _end_of(client: LimitedClient) -> str:
     return f"the page's process was killed by {signal.Signals(-status).name}{memory}"
 
 
+_CALL = "(lambda own: (lambda: 0).__builtins__['exec']({!r}, own) or own['{}']({!r}))({{}})"
+"""Calls a function, made from its source in a namespace of its own.
+
+It is an expression, whose value comes with the reply, and names nothing that a page may rename.
+"""
+
+
 async def _ask(client: LimitedClient, functions: Sequence[Injected]) -> dict[str, Any]:
     """Run functions in a Python kernel, each in a namespace of its own; return their answers."""
     if not functions or client.nb.metadata["language_info"].get("name") != "python":
         return {}
     name, source = injected(answers)
-    sent = [tuple(function) for function in functions]
-    # An expression, whose value comes with the reply; it looks up no name that a page may have.
-    run = f"(lambda: 0).__builtins__['exec']({source!r}, own)"
-    call = f"(lambda own: {run} or own[{name!r}]({sent!r}))({{}})"
+    call = _CALL.format(source, name, [tuple(function) for function in functions])
     kc: Any = client.kc
     request = kc.execute("", silent=True, store_history=False, user_expressions={"answer": call})
     # As a cell: one that takes too long raises an error.
-    cell = v4.new_code_cell(call)  # type: ignore[no-untyped-call]
+    cell = from_dict({"source": call})  # type: ignore[no-untyped-call]
     reply = await client.async_wait_for_reply(request, cell)
     answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
     if answer.get("status") != "ok":

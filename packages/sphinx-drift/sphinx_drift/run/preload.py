@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from importlib.machinery import PathFinder
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,22 +16,19 @@ SLOW = ("numpy", "torch")
 """Libraries that take long to import and may be forked after it; each imports those before it."""
 
 _IMPORT = re.compile(r"(?<![\w.])(?:import|from)\s+(\w+)")
-_PAGES = (".ipynb", ".md", ".py", ".rst")
+_SUFFIXES = (".ipynb", ".md", ".py", ".rst")
 
 
 def libraries(named: Sequence[str] | None, places: Iterable[Path]) -> tuple[str, ...]:
-    """Return the libraries to load: those that are named, or the slow ones that pages import."""
-    return imported_below(places) if named is None else tuple(named)
+    """Return the libraries to load: those that are named, or the slow ones that pages import.
 
-
-def imported_below(places: Iterable[Path]) -> tuple[str, ...]:
-    """Return the slow libraries that the files below some places, or those files, name in imports.
-
-    Those that nobody installed are left out.
-    A page of prose that names one counts too: it costs a process in the background some time.
+    Pages are the files below some places, or those files. One of prose that names a library counts
+    too: it costs a process in the background some time.
     """
+    if named is not None:
+        return tuple(named)
     imported: set[str] = set()
-    for path in _files(places):
+    for path in chain.from_iterable(map(_pages, places)):
         if imported.issuperset(SLOW):
             break
         with contextlib.suppress(OSError):  # a link that leads nowhere, say: Sphinx warns of it
@@ -39,10 +37,8 @@ def imported_below(places: Iterable[Path]) -> tuple[str, ...]:
     return tuple(filter(PathFinder.find_spec, SLOW[: needed[-1] + 1])) if needed else ()
 
 
-def _files(places: Iterable[Path]) -> Iterable[Path]:
-    for place in places:
-        below = sorted(place.rglob("*")) if place.is_dir() else [place]
-        hidden = (path.relative_to(place).parts for path in below)
-        for path, parts in zip(below, hidden, strict=True):
-            if path.suffix in _PAGES and not any(p.startswith(("_", ".")) for p in parts):
-                yield path
+def _pages(place: Path) -> Iterable[Path]:
+    for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+        is_hidden = any(part.startswith(("_", ".")) for part in path.relative_to(place).parts)
+        if path.suffix in _SUFFIXES and not is_hidden:
+            yield path

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 import small_book
-from processes import python
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
@@ -69,41 +67,3 @@ def test_a_module_is_installed_where_packages_are(
     monkeypatch.delitem(sys.modules, "near", raising=False)
     importlib.import_module("near")
     assert (str(path) in local_modules()) is local
-
-
-# In a process of its own: a library that brings NumPy with it.
-
-PROGRAM = """
-import importlib.util, sys
-from forked_kernels.fork_server import Preloaded
-hidden = Preloaded()
-hidden.load("own")
-hidden.hide()
-assert not {"own", "numpy"} & set(sys.modules)
-found = importlib.util.find_spec("own")
-print(found.origin)
-import own, numpy.linalg
-print(own.numbers, own.__loader__.__class__.__name__)
-for module in (own, numpy, numpy.linalg):
-    assert module.__spec__.loader is module.__loader__ is not hidden
-assert own.numpy is numpy
-try:
-    import nowhere
-except ModuleNotFoundError as error:
-    print(error)
-"""
-
-
-def test_library_that_is_hidden_is_imported_as_ever(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = tmp_path / "site-packages" / "own.py"
-    own.parent.mkdir()
-    own.write_text("import numpy\nnumbers = numpy.array([1, 3])\n", "utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(own.parent), prepend=os.pathsep)
-    done = python("-c", PROGRAM)
-    assert done.stdout.splitlines() == [
-        str(own),
-        "[1 3] SourceFileLoader",
-        "No module named 'nowhere'",
-    ], done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from runners import Pages, shown
 
-from sphinx_drift.run.limit import clipped
 from sphinx_drift.run.results import Ending
 
 LIMIT = 100_000
@@ -42,10 +41,3 @@ def test_cells_of_a_page_may_print_four_times_as_much(pages: Pages) -> None:
     assert pages.fork(*cells[:4], output_limit=LIMIT)[1].failure is None
     failure = pages.failure(*cells, output_limit=LIMIT)
     assert (failure.kind, failure.index) == (Ending.OUTPUT_LIMIT, 5)
-
-
-def test_both_ends_of_a_long_text_are_kept() -> None:
-    assert clipped("x" * 4000) == "x" * 4000
-    assert clipped("a" * 2000 + "x" * 10 + "b" * 2000) == (
-        "a" * 2000 + "\n[10 characters left out]\n" + "b" * 2000
-    )

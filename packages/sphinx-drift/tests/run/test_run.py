@@ -15,7 +15,6 @@ from runners import shown
 from small_book import TORCH
 
 from sphinx_drift.run.injected import IN_FULL, order_descriptors
-from sphinx_drift.run.page import joined
 from sphinx_drift.run.results import Ending, Probe, injected
 from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import load
@@ -146,20 +145,6 @@ def test_pause_between_two_streams_changes_nothing(pages: Pages, pause: float) -
     (ran,) = pages.fork(TAKES_TURNS.format(pause=pause))[0].cells[1:]
     expected = [("stdout", "loss 0.5\ndone\n"), ("stderr", "begun\n\r 50 %\r100 %\n")]
     assert [(output.name, output.text) for output in ran.outputs] == expected
-
-
-def test_what_is_displayed_stays_between_what_was_printed_before_and_after() -> None:
-    def outputs(*pieces: str) -> list[Any]:
-        streams = {"e": "stderr", "o": "stdout"}
-        display = new_output("display_data", {"text/plain": "shown"})
-        return [
-            new_output("stream", name=streams[piece[0]], text=piece) if piece else display
-            for piece in pieces
-        ]
-
-    pieces = outputs("e1", "o1", "e2", "", "o2", "e3", "o3")
-    assert joined(pieces) == outputs("o1", "e1e2", "", "o2o3", "e3")
-    assert joined([]) == []
 
 
 DISPLAYS = """
