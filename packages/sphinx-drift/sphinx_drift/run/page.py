@@ -143,7 +143,8 @@ class _KernelClient(AsyncKernelClient):
             with suppress(Empty):
                 reply = await self.get_shell_msg(timeout=1)
                 self.language_info = reply["content"]["language_info"]
-                while not _is_idle(await self.get_iopub_msg(timeout=1), asked):
+                # It says so at once, or this channel wasn't open yet.
+                while not _is_idle(await self.get_iopub_msg(timeout=0.1), asked):
                     pass
                 return
             if not await self.is_alive():
