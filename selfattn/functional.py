@@ -6,7 +6,8 @@ With queries :math:`Q`, keys :math:`K` and values :math:`V` as the rows of three
 
     Z = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V
 
-is computed from the inside out: attention scores, attention weights, context vectors.
+is computed from the inside out: attention scores, attention weights, context vectors
+(Vaswani et al. (2017), Attention Is All You Need, equation 1).
 In all of them a row belongs to a query and a column to a key.
 
 All take tensors of any floating-point dtype, and raise a TypeError for what is none. Where dtypes
@@ -27,13 +28,11 @@ def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
         \omega_{ij} = q^{(i)} \cdot k^{(j)}, \qquad \Omega = Q K^\top
 
     Args:
-        queries: One query to a row, shape ``(..., N, d_k)``.
-            In self-attention ``N`` equals ``T``; to follow one token, pass one row.
+        queries: One query to a row, shape ``(..., N, d_k)``; in self-attention ``N`` equals ``T``.
         keys: One key to a row, shape ``(..., T, d_k)``.
 
     Returns:
-        The attention scores, not yet normalized, shape ``(..., N, T)``. One beyond the dtype's
-        largest number becomes infinity, and that of float16 is 65504.
+        The attention scores, not yet normalized, shape ``(..., N, T)``.
 
     Raises:
         ValueError: If an argument has fewer than two dimensions, or if ``d_k`` differs.
@@ -49,7 +48,6 @@ def attention_scores(queries: Tensor, keys: Tensor) -> Tensor:
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.15.
-        Vaswani et al. (2017), Attention Is All You Need, equation 1: the product :math:`QK^\top`.
     """
     _check("queries", queries, N=None, d_k=None)
     _check("keys", keys, T=None, d_k=queries.shape[-1])
@@ -71,18 +69,14 @@ def attention_weights(attn_scores: Tensor, d_k: int, mask: Tensor | None = None)
             of the scores. Causal attention needs ``torch.ones(T, T).triu(diagonal=1).bool()``.
 
     Returns:
-        The attention weights, shape ``(..., N, T)``. None is negative, each row sums to 1. A score
-        of negative infinity has weight 0. A row that holds NaN or positive infinity, or nothing but
-        negative infinity, becomes NaN, as in ``torch.softmax``.
+        The attention weights, shape ``(..., N, T)``: each row sums to 1, or is NaN, as in
+        ``torch.softmax``, if it holds NaN or infinity, or nothing but negative infinity.
 
     Raises:
-        ValueError: If ``attn_scores`` has fewer than two dimensions, or ``d_k`` is no whole number
-            from 1.
+        ValueError: If ``attn_scores`` has fewer than two dimensions, or ``d_k`` isn't 1, 2, 3, …
         RuntimeError: By PyTorch, if ``mask`` is not of ``torch.bool`` or does not broadcast.
 
     Examples:
-        A mask that leaves a query no key at all leaves nothing to normalize:
-
         >>> import torch
         >>> from selfattn.functional import attention_weights
         >>> mask = torch.tensor([[False, True], [True, True]])
@@ -92,7 +86,6 @@ def attention_weights(attn_scores: Tensor, d_k: int, mask: Tensor | None = None)
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.16.
-        Vaswani et al. (2017), Attention Is All You Need, equation 1, and section 3.2.1.
     """
     _check("attn_scores", attn_scores, N=None, T=None)
     if d_k < 1 or d_k != int(d_k):
@@ -120,18 +113,13 @@ def context_vectors(attn_weights: Tensor, values: Tensor) -> Tensor:
         ValueError: If an argument has fewer than two dimensions, or if ``T`` differs.
 
     Examples:
-        A quarter of the first value and three quarters of the second:
-
         >>> import torch
         >>> from selfattn.functional import context_vectors
-        >>> attn_weights = torch.tensor([[0.25, 0.75]])
-        >>> values = torch.tensor([[4.0, 0.0], [0.0, 8.0]])
-        >>> context_vectors(attn_weights, values)
+        >>> context_vectors(torch.tensor([[0.25, 0.75]]), torch.tensor([[4.0, 0.0], [0.0, 8.0]]))
         tensor([[1., 6.]])
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.1, figure 3.17.
-        Vaswani et al. (2017), Attention Is All You Need, equation 1: the product with :math:`V`.
     """
     _check("attn_weights", attn_weights, N=None, T=None)
     _check("values", values, T=attn_weights.shape[-1], d_v=None)
@@ -150,12 +138,10 @@ def split_heads(vectors: Tensor, num_heads: int) -> Tensor:
         num_heads: The number of heads; ``d_out`` must be a multiple of it.
 
     Returns:
-        A view of the vectors, shape ``(..., num_heads, T, d_out / num_heads)``. The functions of
-        this module take it as a batch of sequences, one for each head.
+        A view of the vectors, shape ``(..., num_heads, T, d_out / num_heads)``.
 
     Raises:
-        ValueError: If ``vectors`` has fewer than two dimensions, or ``num_heads`` is less than 1 or
-            doesn't divide ``d_out``.
+        ValueError: If ``vectors`` has fewer than two dimensions, or ``num_heads`` doesn't fit.
 
     Examples:
         >>> import torch
@@ -215,8 +201,7 @@ def who_sees(attend: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
     Args:
         attend: What to test, from ``(..., T, d_in)`` to ``(..., T, d_out)``, without dropout. It
-            may begin with a layer norm, since the change is drawn by ``torch.randn``: one that is
-            the same for all entries would be undone there.
+            may begin with a layer norm, since the change differs from entry to entry.
         x: One embedding to a row, shape ``(..., T, d_in)``.
 
     Returns:
@@ -247,9 +232,8 @@ def who_sees(attend: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 def _check(name: str, value: object, **sizes: int | None) -> None:
     """Require a floating-point tensor whose last dimensions have these sizes, None for any."""
     if not isinstance(value, Tensor) or not value.is_floating_point():
-        got = value.dtype if isinstance(value, Tensor) else type(value).__name__
         raise TypeError(
-            f"{name} must be a floating-point tensor, got {got}; "
+            f"{name} must be a floating-point tensor, got {getattr(value, 'dtype', type(value))}; "
             f"embed token ids first, or convert numbers with .float()"
         )
     last = value.shape[-len(sizes) :]
