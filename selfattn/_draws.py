@@ -1,21 +1,20 @@
 """Draw random numbers with the CPU's generator, wherever the tensors live."""
-# torch leaves its dispatcher untyped.
 # mypy: disable-error-code="no-untyped-call"
 
-import functools
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch._library.utils import lookup_op
 from torch._ops import OpOverload
 from torch.utils._pytree import tree_map
 
 _CPU = torch.device("cpu")
-_has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
-_counts: dict[str, int] = {}  # of the contexts that are open, by the kind of device
+_open_contexts: Counter[str] = Counter()  # by the kind of device
 _libraries: dict[str, list[torch.library.Library]] = {}
 
 
@@ -24,17 +23,16 @@ def cpu_draws(kind: str) -> Iterator[None]:
     """Run whatever draws on the CPU, and move what it has drawn to the device.
 
     PyTorch tags the operations that draw. Their kernels for a kind of device, such as ``cuda``, are
-    replaced, in all threads; no other operation is looked at, so none becomes slower. A
-    ``TorchFunctionMode`` would not see what ``nn.Linear`` draws when it is made.
+    replaced, in all threads; no other operation is looked at, so none becomes slower.
     """
-    if not _counts.get(kind):
+    if not _open_contexts[kind]:
         _libraries[kind] = _replace_kernels(torch._C._dispatch_key_for_device(kind))
-    _counts[kind] = _counts.get(kind, 0) + 1
+    _open_contexts[kind] += 1
     try:
         yield
     finally:
-        _counts[kind] -= 1
-        if not _counts[kind]:
+        _open_contexts[kind] -= 1
+        if not _open_contexts[kind]:
             for library in _libraries.pop(kind):
                 library._destroy()
 
@@ -42,46 +40,27 @@ def cpu_draws(kind: str) -> Iterator[None]:
 def _replace_kernels(key: str) -> list[torch.library.Library]:
     """Register kernels that lead to the CPU; the former ones return when the libraries go."""
     libraries: dict[str, torch.library.Library] = {}
+    registered = torch._C._dispatch_get_registrations_for_dispatch_key
+    names = {*registered("CPU"), *registered(key)}  # what is made of others needs no kernel
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Warning only once for all operators", UserWarning)
-        for name in torch._C._dispatch_get_all_op_names():
-            if _draws(name, key):
+        for name in names - {"aten::_fused_sdp_choice"}:  # which is tagged, too
+            operation = lookup_op(name)
+            if torch.Tag.nondeterministic_seeded in operation.tags:
                 space = name.partition("::")[0]
                 library = libraries.setdefault(space, torch.library.Library(space, "IMPL"))
-                kernel = _on_the_cpu(_operation(name), key)
-                library.impl(name, kernel, key, with_keyset=True)
+                library.impl(name, _on_the_cpu(operation, key), key, with_keyset=True)
     return [*libraries.values()]
-
-
-@functools.cache
-def _draws(name: str, key: str) -> bool:
-    """Whether an operation draws, and isn't made of others that do."""
-    if name == "aten::_fused_sdp_choice" or not (
-        _has_kernel(name, "CPU") or _has_kernel(name, key)
-    ):
-        return False  # the first is tagged, too
-    return torch.Tag.nondeterministic_seeded in _operation(name).tags
-
-
-def _operation(name: str) -> OpOverload:
-    """Return the operation of a name such as ``aten::normal.Tensor_float``."""
-    namespace, _, rest = name.partition("::")
-    packet, _, overload = rest.partition(".")
-    found: OpOverload = getattr(
-        getattr(getattr(torch.ops, namespace), packet), overload or "default"
-    )
-    return found
 
 
 def _on_the_cpu(func: OpOverload, key: str) -> Callable[..., Any]:
     """Return a kernel for a device that runs an operation on the CPU, or refuses to run it."""
-    arguments = func._schema.arguments
-    defaults = {a.name: a.default_value for a in arguments if a.has_default_value()}
-    has_kernel = _has_kernel(func.name(), "CPU")
+    defaults = {a.name: a.default_value for a in func._schema.arguments if a.has_default_value()}
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CPU")
     former = None if has_kernel else torch.library.get_kernel(func, key)
 
     def kernel(keys: Any, *args: Any, **kwargs: Any) -> Any:
-        names = (argument.name for argument in arguments)
+        names = (argument.name for argument in func._schema.arguments)
         given: dict[str, Any] = defaults | dict(zip(names, args, strict=False)) | kwargs
         if func is torch.ops.aten.native_dropout.default and given["train"]:
             ones = torch.ones_like(_on_cpu(given["input"]))  # on the CPU, it isn't one operation

@@ -1,14 +1,8 @@
 """Causal attention and its heads as three PyTorch modules, listings 3.3 to 3.5.
 
 The book's pages define the same classes, and a test compares the two. What doesn't fit is refused
-by PyTorch's layers and products.
+by PyTorch. Heads and mask: Vaswani et al. (2017), Attention Is All You Need, section 3.2.
 """
-# The listings keep the book's last line, and a class's docstring speaks for its methods.
-# ruff: noqa: RET504, D102
-# The arguments and their order are those that readers of the chapter know.
-# ruff: noqa: PLR0913, PLR0917
-# Calling an nn.Module has the type Any, and a cast would be clutter in a listing.
-# mypy: disable-error-code="no-any-return"
 
 import torch
 from torch import nn
@@ -37,13 +31,11 @@ class CausalAttention(nn.Module):
 
     Raises:
         ValueError: By PyTorch, if ``dropout`` is not from 0 to 1.
-        RuntimeError: In the call, as a v2, and if ``x`` has more tokens than ``context_length``
-            (but for a ``context_length`` of 1, which hides nothing).
+        RuntimeError: In the call, as a v2, and if ``x`` has more tokens than ``context_length``.
         IndexError: In the call, as a v2.
 
     Examples:
-        Queries of zero give equal weights to all tokens that a query may see. The values are 3, 7
-        and 11, so the context vectors are the means of the first, the first two and all three.
+        Queries of zero give equal weights, so each result is the mean of the values so far.
 
         >>> import torch
         >>> from selfattn import CausalAttention
@@ -57,7 +49,6 @@ class CausalAttention(nn.Module):
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.5.3, listing 3.3.
-        Vaswani et al. (2017), Attention Is All You Need, section 3.2.3.
     """
 
     mask: torch.Tensor
@@ -94,12 +85,10 @@ class MultiHeadAttentionWrapper(nn.Module):
 
         Z = \bigl[\, Z^{(1)} \;\; Z^{(2)} \;\cdots\; Z^{(h)} \,\bigr]
 
-    where :math:`Z^{(n)}` are the context vectors of head :math:`n`, a
-    :class:`~selfattn.causal.CausalAttention` in the list ``heads``, whose arguments these are too.
+    where head :math:`n` of the list ``heads`` is a :class:`~selfattn.causal.CausalAttention`.
 
     Args:
-        d_out: The number of features of each head; a context vector has ``num_heads * d_out``.
-        num_heads: The number of heads.
+        num_heads: The number of heads; ``d_out`` is that of each, and all else as in a single one.
 
     Raises:
         ValueError: As a single head, which has a RuntimeError and an IndexError too.
@@ -113,7 +102,6 @@ class MultiHeadAttentionWrapper(nn.Module):
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.6.1, listing 3.4.
-        Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
     """
 
     def __init__(
@@ -144,11 +132,8 @@ class MultiHeadAttention(nn.Module):
 
         Z = \bigl[\, Z^{(1)} \;\; Z^{(2)} \;\cdots\; Z^{(h)} \,\bigr]\, W_o + b_o
 
-    Queries, keys and values are projected once and split into ``num_heads`` heads of
-    ``d_out / num_heads`` features. Each computes causal attention, scaled by its own number of
-    features; the joined heads go through the layer ``out_proj``, which has a bias. The shapes of
-    the four ``nn.Linear`` layers don't depend on ``num_heads``, so weights saved with another
-    number of heads load without an error, and mean something else.
+    Queries, keys and values are projected once and split into ``num_heads`` heads, each scaled by
+    its own number of features; joined, they go through the layer ``out_proj``, which has a bias.
 
     Args:
         d_out: The number of features of a context vector, a multiple of ``num_heads``; the other
@@ -156,14 +141,10 @@ class MultiHeadAttention(nn.Module):
         num_heads: The number of heads.
 
     Raises:
-        ValueError: If ``num_heads`` doesn't divide ``d_out``; by PyTorch, if ``dropout`` is not
-            from 0 to 1, and in the call, if ``x`` has fewer than two dimensions.
-        ZeroDivisionError: If ``num_heads`` is 0.
-        RuntimeError: As :class:`~selfattn.causal.CausalAttention`.
+        ValueError: If ``num_heads`` doesn't divide ``d_out``, or ``dropout`` is not from 0 to 1; in
+            the call, if ``x`` has fewer than two dimensions. The others are those of a single head.
 
     Examples:
-        The attention of one layer of the smallest GPT-2:
-
         >>> import torch
         >>> from selfattn import MultiHeadAttention
         >>> mha = MultiHeadAttention(768, 768, 1024, dropout=0.1, num_heads=12, qkv_bias=True)
@@ -174,7 +155,6 @@ class MultiHeadAttention(nn.Module):
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.6.2, listing 3.5.
-        Vaswani et al. (2017), Attention Is All You Need, section 3.2.2.
     """
 
     mask: torch.Tensor

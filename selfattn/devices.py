@@ -1,11 +1,8 @@
 r"""The same seed, the same numbers, on any device.
 
 The CPU and a GPU have generators of their own, so one seed gives two sequences. Under
-:func:`reproducible` every random number is drawn by the CPU's and moved: initial weights,
-permutations and dropout masks are then the same bits everywhere, what is computed from them is
-within rounding.
-
-As a command it lists the devices that are there, or looks for one::
+:func:`reproducible` every random number is drawn by the CPU's and moved: initial weights and
+dropout masks are then the same bits everywhere. As a command it looks for a device::
 
     python -m selfattn.devices cuda
 """
@@ -24,19 +21,6 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from selfattn._draws import cpu_draws
 
-__all__ = ["choose", "describe", "find", "reproducible", "start", "stop"]
-
-
-def find() -> list[torch.device]:
-    """Return the devices that work, the accelerators first and the CPU last."""
-    kind = torch.accelerator.current_accelerator()
-    names = [f"{kind}:{index}" for index in range(torch.accelerator.device_count())]
-    found = []
-    for name in [*names, "cpu"]:
-        with suppress(RuntimeError):
-            found.append(choose(name))
-    return found
-
 
 def choose(name: str = "auto") -> torch.device:
     """Return the device of a name, with its number, if it can compute a small sum.
@@ -54,7 +38,11 @@ def choose(name: str = "auto") -> torch.device:
         device(type='cpu')
     """
     if name == "auto":
-        return find()[0]
+        kind = torch.accelerator.current_accelerator()
+        for index in range(torch.accelerator.device_count()):
+            with suppress(RuntimeError):
+                return choose(f"{kind}:{index}")
+        name = "cpu"
     try:
         total = torch.arange(4.0, device=name).sum()
         total.item()
@@ -67,8 +55,8 @@ def describe(place: torch.device | str) -> dict[str, str]:
     """Return a device's ``name``, and what is known of its ``driver`` and ``capability``."""
     place = torch.device(place)
     if place.type == "cuda":
-        gpu, hip = torch.cuda.get_device_properties(place), torch.version.hip
-        driver = f"HIP {hip}" if hip else f"CUDA {torch.version.cuda}"
+        gpu, cuda = torch.cuda.get_device_properties(place), torch.version.cuda
+        driver = f"CUDA {cuda}" if cuda else f"HIP {torch.version.hip}"
         return {"name": gpu.name, "driver": driver, "capability": f"{gpu.major}.{gpu.minor}"}
     if place.type in {"cpu", "mps"}:  # of which PyTorch knows no name
         return {"name": platform.machine()}
@@ -81,8 +69,7 @@ def reproducible(device: str = "auto") -> Iterator[torch.device]:
 
     .. math::
 
-        w_{\text{device}}(s) = \operatorname{move}_{\text{CPU} \to \text{device}}
-                               \bigl(w_{\text{CPU}}(s)\bigr) \quad\text{for each seed } s
+        w_{\text{device}}(s) = w_{\text{CPU}}(s) \quad\text{for each seed } s
 
     Inside, tensors are made on the device unless ``device=`` says otherwise; whatever draws, from
     ``torch.rand`` to ``nn.Linear`` and dropout, takes its numbers from the CPU's generator and
@@ -94,14 +81,12 @@ def reproducible(device: str = "auto") -> Iterator[torch.device]:
         device: ``cpu``, ``cuda``, ``cuda:1``, ``mps`` or ``auto``; see :func:`choose`.
 
     Returns:
-        A context, or a decorator; ``as`` gives the device. Tensors are made on it in the thread
-        that enters the context, and what draws on such a device draws like a CPU in all threads.
+        A context, or a decorator; ``as`` gives the device, the default one of this thread.
 
     Raises:
-        RuntimeError: If the device isn't there or doesn't work. Inside, by PyTorch, if an operation
-            has no deterministic algorithm, or if ``generator=`` names a generator of the device.
-        NotImplementedError: Inside, if an operation can't draw on the CPU, such as an LSTM with
-            dropout on cuDNN.
+        RuntimeError: If the device doesn't work. Inside, by PyTorch, if an operation has no
+            deterministic algorithm, or if ``generator=`` names a generator of the device.
+        NotImplementedError: Inside, for what can't draw on the CPU, as cuDNN's LSTM with dropout.
 
     Examples:
         >>> import torch
@@ -139,8 +124,7 @@ def _compute_exactly(stack: ExitStack) -> None:
     torch.set_float32_matmul_precision("highest")
     stack.callback(torch.set_deterministic_debug_mode, torch.get_deterministic_debug_mode())
     torch.set_deterministic_debug_mode("error")
-    if "CUBLAS_WORKSPACE_CONFIG" not in os.environ:
-        _set_variable(stack, "CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    _set_variable(stack, "CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
 def _run_uncompiled(stack: ExitStack) -> None:
@@ -152,13 +136,10 @@ def _run_uncompiled(stack: ExitStack) -> None:
 
 
 def _set_variable(stack: ExitStack, name: str, value: str) -> None:
-    """Set a variable of the environment until the stack is left."""
-    before = os.environ.get(name)
-    os.environ[name] = value
-    if before is None:
+    """Set a variable of the environment until the stack is left, if it isn't set."""
+    if name not in os.environ:
+        os.environ[name] = value
         stack.callback(os.environ.pop, name, None)
-    else:
-        stack.callback(os.environ.__setitem__, name, before)
 
 
 _started = ExitStack()
@@ -167,8 +148,7 @@ _started = ExitStack()
 def start(device: str = "auto") -> torch.device:
     """Switch :func:`reproducible` on for all that follows: a notebook's first cell.
 
-    Run again, it begins anew, with the device that it is given now; without such a device it
-    changes nothing. It takes, returns and raises what :func:`reproducible` does.
+    Run again, it begins anew. It takes, returns and raises what :func:`reproducible` does.
     """
     name = str(choose(device))
     stop()
@@ -182,18 +162,17 @@ def stop() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """List the devices that work, or look for one; the exit status is 2 if it is not there."""
+    """Look for a device; the exit status is 2 if it is not there or doesn't work."""
     parser = argparse.ArgumentParser("python -m selfattn.devices", description=main.__doc__)
-    parser.add_argument("device", nargs="?", help="cpu, cuda, cuda:1, mps or auto")
-    parser.add_argument("--json", action="store_true", help="print them as JSON")
+    parser.add_argument("device", nargs="?", default="auto", help="cpu, cuda, cuda:1, mps or auto")
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
     options = parser.parse_args(arguments)
     try:
-        places = [choose(options.device)] if options.device else find()
+        place = choose(options.device)
     except RuntimeError as error:
         parser.exit(2, f"{error}\n")
-    texts = {str(place): f"{place} ({', '.join(describe(place).values())})" for place in places}
-    found = [{"place": place, "description": text} for place, text in texts.items()]
-    print(json.dumps(found) if options.json else "\n".join(texts.values()))
+    text = f"{place} ({', '.join(describe(place).values())})"
+    print(json.dumps([{"place": str(place), "description": text}]) if options.json else text)
 
 
 if __name__ == "__main__":

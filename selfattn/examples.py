@@ -7,12 +7,10 @@ from torch import Tensor
 
 
 class SixTokens(NamedTuple):
-    """The six-token example."""
+    """The six words, and one embedding to a row, shape ``(T=6, d_in=3)``, float32."""
 
     words: tuple[str, ...]
-    """The six words, in the sentence's order."""
     inputs: Tensor
-    """One embedding to a row, shape ``(T=6, d_in=3)``, float32."""
 
 
 def six_tokens() -> SixTokens:

@@ -2,11 +2,8 @@
 
 The book's pages define the same classes, and a test compares the two. What doesn't fit is refused
 by PyTorch; the same steps with checks of their own are in :mod:`selfattn.functional`.
+The equation is the first of Vaswani et al. (2017), Attention Is All You Need.
 """
-# The listings keep the book's last line, and a class's docstring speaks for its methods.
-# ruff: noqa: RET504, D102
-# Calling an nn.Module has the type Any, and a cast would be clutter in a listing.
-# mypy: disable-error-code="no-any-return"
 
 import torch
 from torch import nn
@@ -24,26 +21,21 @@ class SelfAttention_v1(nn.Module):
     in this order by ``torch.rand``, uniformly from 0 to 1.
 
     Called with ``x`` of shape ``(..., T, d_in)``, in the parameters' dtype and on their device, the
-    module returns one context vector for each token, shape ``(..., T, d_out)``. In float16 a score
-    that exceeds 65504 before it is scaled makes its row NaN; bfloat16 has the range of float32.
+    module returns one context vector for each token, shape ``(..., T, d_out)``.
 
     Args:
         d_in: The number of features of a token.
         d_out: The number of features of a query, a key, a value and a context vector.
 
     Raises:
-        RuntimeError: In the call, by PyTorch, if the last dimension of ``x`` is not ``d_in``, or
-            its dtype or device is not the parameters'.
+        RuntimeError: In the call, by PyTorch, if ``x`` has another width, dtype or device.
         IndexError: In the call, by PyTorch, if ``x`` has fewer than two dimensions.
 
     Examples:
-        Queries of zero make every attention weight one half, and a ``W_value`` of ones makes the
-        values the sums 3 and 7 of the tokens' features: both context vectors are their mean.
-
         >>> import torch
         >>> from selfattn import SelfAttention_v1
         >>> sa_v1 = SelfAttention_v1(d_in=2, d_out=1)
-        >>> _ = torch.nn.init.zeros_(sa_v1.W_query)
+        >>> _ = torch.nn.init.zeros_(sa_v1.W_query)  # so every weight is one half
         >>> _ = torch.nn.init.ones_(sa_v1.W_value)
         >>> sa_v1(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
         tensor([[5.],
@@ -51,7 +43,6 @@ class SelfAttention_v1(nn.Module):
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.2, listing 3.1.
-        Vaswani et al. (2017), Attention Is All You Need, equation 1.
     """
 
     def __init__(self, d_in: int, d_out: int) -> None:
@@ -75,9 +66,7 @@ class SelfAttention_v2(nn.Module):
 
     .. math::
 
-        Q &= X W_q + b_q \\
-        K &= X W_k + b_k \\
-        V &= X W_v + b_v \\
+        Q &= X W_q + b_q, \quad K = X W_k + b_k, \quad V = X W_v + b_v \\
         Z &= \operatorname{softmax}\!\left(
                 \frac{Q K^\top}{\sqrt{d_{\text{out}}}}\right) V
 
@@ -94,8 +83,6 @@ class SelfAttention_v2(nn.Module):
         RuntimeError: In the call, as a v1, which has an IndexError too.
 
     Examples:
-        Seven sentences of five tokens, computed at once:
-
         >>> import torch
         >>> from selfattn import SelfAttention_v2
         >>> sa_v2 = SelfAttention_v2(d_in=3, d_out=2, qkv_bias=True)
@@ -104,7 +91,6 @@ class SelfAttention_v2(nn.Module):
 
     References:
         Raschka, Build a Large Language Model (From Scratch), section 3.4.2, listing 3.2.
-        Vaswani et al. (2017), Attention Is All You Need, equation 1.
     """
 
     def __init__(self, d_in: int, d_out: int, qkv_bias: bool = False) -> None:

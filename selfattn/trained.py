@@ -4,10 +4,6 @@ A sentence is "Mary’s dogs near the cat now were hungry and she left". Its ver
 first noun, and not with the second; its pronoun agrees with the name. Training takes about a
 second on a CPU, in float64, so that machines which round in other ways learn the same numbers.
 """
-# The class's docstring speaks for its methods.
-# ruff: noqa: D102
-# Calling an nn.Module has the type Any.
-# mypy: disable-error-code="no-any-return"
 
 import copy
 from collections.abc import Callable
@@ -18,8 +14,6 @@ from torch import Tensor, nn
 from selfattn.causal import MultiHeadAttention
 from selfattn.functional import attention_weights, split_heads
 from selfattn.training import fit
-
-__all__ = ["VOCABULARY", "TwoHeads", "accuracies", "sentences", "to_ids", "train", "without_head"]
 
 WOMEN, MEN = ("Anna’s", "Mary’s", "Rosa’s", "Lucy’s"), ("Tom’s", "Ben’s", "Paul’s", "Jack’s")
 ONE, MANY = ("dog", "cat", "bird", "horse", "duck"), ("dogs", "cats", "birds", "horses", "ducks")
@@ -50,8 +44,7 @@ def to_ids(sentence: str) -> Tensor:
 def sentences() -> tuple[Tensor, Tensor]:
     """Return all sentences to train with and all that are held out, as ids, one to a row.
 
-    Held out are five pairs of nouns, one singular and one plural, in either order: a model that
-    relies on the second noun gets the verb wrong. Each of the ten nouns is in one pair.
+    Held out are five pairs of nouns, one singular and one plural, in either order; each is in one.
 
     Returns:
         The ids of 34,560 and of 3,840 sentences, shape ``(..., 11)``, int64.
@@ -81,8 +74,7 @@ class TwoHeads(nn.Module):
 
         \operatorname{logits} = [\, X \;\; \operatorname{MultiHead}(X) \,]\, W + b
 
-    Called with ids of shape ``(..., T)``, ``T`` at most 10, the model returns a number for each
-    word of the vocabulary, shape ``(..., T, 35)``: at each position, for the word after it.
+    From ids of shape ``(..., T)``, ``T`` at most 10, to the next word's, ``(..., T, 35)``.
     """
 
     def __init__(self) -> None:
@@ -126,7 +118,7 @@ def train(
         seed: The seed of the random numbers for the model and the batches.
         steps: The number of batches.
         averaging: Whether all queries stay zero, so that all weights of a row are equal.
-        watch: As in :func:`~selfattn.training.fit`.
+        watch: As in ``fit``.
 
     Examples:
         >>> from selfattn.trained import accuracies, sentences, train

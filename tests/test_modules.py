@@ -17,22 +17,6 @@ KINDS = [SelfAttention_v1, SelfAttention_v2]
 Module = SelfAttention_v1 | SelfAttention_v2
 Kind = TypeVar("Kind", bound=nn.Module)
 
-V1_PRINTED = """\
-tensor([[0.2996, 0.8053],
-        [0.3061, 0.8210],
-        [0.3058, 0.8203],
-        [0.2948, 0.7939],
-        [0.2927, 0.7891],
-        [0.2990, 0.8040]], grad_fn=<MmBackward0>)"""
-
-V2_PRINTED = """\
-tensor([[-0.0739,  0.0713],
-        [-0.0748,  0.0703],
-        [-0.0749,  0.0702],
-        [-0.0760,  0.0685],
-        [-0.0763,  0.0679],
-        [-0.0754,  0.0693]], grad_fn=<MmBackward0>)"""
-
 
 def build(
     kind: Callable[[int, int], Kind], seed: int = 123, d_in: int = D_IN, d_out: int = D_OUT
@@ -51,16 +35,14 @@ def matrices(module: Any) -> list[Tensor]:
     return [w if isinstance(w, Tensor) else w.weight.transpose(-2, -1) for w in weights]
 
 
-# The documented values
-
-
 @pytest.mark.parametrize(
-    ("kind", "seed", "printed"),
-    [(SelfAttention_v1, 123, V1_PRINTED), (SelfAttention_v2, 789, V2_PRINTED)],
+    ("kind", "seed", "second"),
+    [(SelfAttention_v1, 123, [0.3061, 0.8210]), (SelfAttention_v2, 789, [-0.0748, 0.0703])],
 )
-def test_the_documented_context_vectors(kind: type[Module], seed: int, printed: str) -> None:
+def test_the_documented_context_vector(kind: type[Module], seed: int, second: list[float]) -> None:
+    """The pages, whose listings define the same, print the others."""
     torch.manual_seed(seed)
-    assert str(kind(3, 2)(six_tokens().inputs)) == printed
+    assert [round(x, 4) for x in kind(3, 2)(six_tokens().inputs)[1].tolist()] == second
 
 
 def test_an_example_that_is_changed_is_whole_in_the_next_call() -> None:
@@ -97,12 +79,10 @@ def test_biases_are_added() -> None:
 # Exercise 3.1
 
 
-def test_copied_weights_give_the_documented_outputs_in_single_precision() -> None:
-    torch.manual_seed(789)
-    source, target, inputs = SelfAttention_v2(3, 2), SelfAttention_v1(3, 2), six_tokens().inputs
+def test_copied_weights_compute_the_same() -> None:
+    source, target = build(SelfAttention_v2), build(SelfAttention_v1)
     copy_weights(source, target)
-    assert str(source(inputs)) == V2_PRINTED
-    torch.testing.assert_close(target(inputs), source(inputs))  # equal but for rounding
+    torch.testing.assert_close(target(x := draw(T, D_IN)), source(x))
 
 
 def test_copied_weights_are_parameters_of_their_own() -> None:

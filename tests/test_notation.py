@@ -1,4 +1,4 @@
-"""The reference pages leave nothing out: symbols and terms."""
+"""The page on notation leaves no symbol out."""
 
 from __future__ import annotations
 
@@ -32,17 +32,3 @@ def test_every_symbol_of_a_page_is_in_the_notation(path: Path) -> None:
 
 def test_an_unknown_symbol_is_noticed() -> None:
     assert symbols(r"$\mathbf{Y}$ and $\xi_1$, `$\mathbf{B}$`") >= {r"\mathbf{Y}", r"\xi"}
-
-
-class TestGlossary:
-    TEXT = (DOCS / "reference" / "glossary.md").read_text("utf-8")
-    TERMS = re.findall(r"^(\S.*)\n  \S", TEXT.partition("```{glossary}")[2], re.MULTILINE)
-
-    def test_terms_are_sorted(self) -> None:
-        assert sorted(self.TERMS, key=str.lower) == self.TERMS
-
-    @pytest.mark.parametrize("term", TERMS)
-    def test_a_term_is_used(self, term: str) -> None:
-        glossary = DOCS / "reference" / "glossary.md"
-        book = "".join(path.read_text("utf-8").lower() for path in PAGES if path != glossary)
-        assert term.lower() in " ".join(book.split())

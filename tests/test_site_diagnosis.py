@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import platform
-import random
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mistakes as making
 import pytest
@@ -17,16 +16,13 @@ import torch
 from docutils import nodes
 from node import run_node
 from readers_mistakes import MISTAKES
-from the_book import DOCS, EXTENSIONS_ON_PATH, PAGES
+from test_book import WITH_CELLS, expectations, name
+from the_book import DOCS, EXTENSIONS_ON_PATH
 
 from diagnosis import number_box
 from diagnosis.number_box import DECIMAL, SCRIPTS, recorded
 from selfattn import SelfAttention_v1, SelfAttention_v2
 from selfattn.examples import six_tokens
-from sphinx_drift.source.read_source import load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PAGE = DOCS / "reference" / "my-numbers-differ.md"
 ASK = Path(__file__).with_name("diagnosis.js")
@@ -43,12 +39,7 @@ NO_CAUSE = {"unknown", "few", "coarse", "documented"}
 @cache
 def outputs() -> dict[str, list[str]]:
     """Return the documented outputs of each page, which the build verifies."""
-    pages = {str(page.relative_to(DOCS)): load(page) for page in PAGES}
-    return {
-        name: [each.text for cell in loaded[0].cells for each in cell.expectations]
-        for name, loaded in pages.items()
-        if loaded is not None
-    }
+    return {name(page): [each.text for each in expectations(page)] for page in WITH_CELLS}
 
 
 def known() -> dict[str, Any]:
@@ -64,15 +55,15 @@ class Asked:
     def __init__(self, script: Path) -> None:
         self.script = script
 
-    def __call__(self, ask: str, texts: list[str], **more: Any) -> list[Any]:
-        question = json.dumps({"ask": ask, "texts": texts} | more)
+    def __call__(self, texts: list[str]) -> list[Any]:
+        question = json.dumps({"texts": texts, "known": known()})
         answers: list[Any] = json.loads(run_node(ASK, self.script, text=question))
         assert len(answers) == len(texts)
         return answers
 
     def findings(self, *texts: str) -> list[dict[str, Any]]:
         """Return what is found of each text, which must be one thing."""
-        found = [answer["findings"] for answer in self("diagnose", list(texts), known=known())]
+        found = [answer["findings"] for answer in self(list(texts))]
         assert [len(findings) for findings in found] == [1] * len(texts)
         return [finding for (finding,) in found]
 
@@ -113,31 +104,7 @@ def test_the_sections_that_the_box_names_are_there() -> None:
     assert named <= titles | set(re.findall(r"^\(([\w-]+)\)=$", page, re.MULTILINE))
 
 
-# The reader ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [
-        (
-            "-0.30 12. .5 7",
-            [("-0.30", "-0.3", -2), ("12.", "12", 0), (".5", "0.5", -1), ("7", "7", 0)],
-        ),
-        ("1.5e-07 2E3", [("1.5e-07", "1.5e-7", -8), ("2E3", "2000", 3)]),
-        ("nan -inf inferno", [("nan", "NaN", None), ("-inf", "-Infinity", None)]),
-        ("x1 W_2 float16 1..5 [3]-4", [("1", "1", 0), ("3", "3", 0), ("4", "4", 0)]),
-        ("tensor([0.5], device='cuda:0')", [("0.5", "0.5", -1)]),
-    ],
-)
-def test_numbers_are_read(asked: Asked, text: str, numbers: list[Any]) -> None:
-    assert asked("numbers", [text]) == [[list(each) for each in numbers]]
-
-
 # What is recognized -------------------------------------------------------------------
-
-
-def arrays(text: str) -> list[str]:
-    return re.findall(r"\[\[.*?\]\]", text, re.DOTALL)
 
 
 def telling(text: str) -> int:
@@ -150,9 +117,7 @@ def test_every_mistake_is_named_wherever_it_makes_a_difference(asked: Asked) -> 
     texts = [str(steps["context vectors"]) for _, _, steps in made]
     unnamed = [
         (title, code)
-        for (title, code, _), text, answer in zip(
-            made, texts, asked("diagnose", texts, known=known()), strict=True
-        )
+        for (title, code, _), text, answer in zip(made, texts, asked(texts), strict=True)
         if "inf" not in text and (title, code) not in causes(answer["findings"])
     ]
     # Context vectors that are nearly alike tell too little.
@@ -191,12 +156,8 @@ def forms() -> dict[str, str]:
         "device": f"{CONTEXTS[:-1]},\n       device='cuda:0', grad_fn=<MmBackward0>)",
         "one line": " ".join(CONTEXTS.split()),
         "rows without brackets": re.sub(r"[^\d.\n]+", "  ", CONTEXTS),
-        "prompt": f"Out[12]: {CONTEXTS}",
-        "some rows": CONTEXTS.split("\n", 1)[1],
         "a mark that doesn't show": CONTEXTS.replace("[0.2996", "[\u202a0.2996"),
-        "a colour": f"\x1b[32m{CONTEXTS}\x1b[0m",
         "decimal commas": CONTEXTS.replace(", ", "; ").replace(".", ","),
-        "decimal commas and others": CONTEXTS.replace(".", ","),
         "numbered rows": "     0    1\n"
         + "\n".join(f"{i}  {a:.6f}  {b:.6f}" for i, (a, b) in enumerate(matrix.tolist())),
         "a loop over rows": "\n".join(f"word {i + 1}: {row}" for i, row in enumerate(matrix)),
@@ -220,12 +181,6 @@ def test_a_last_digit_that_differs_is_named(asked: Asked) -> None:
     assert other["kind"] == "unknown"
 
 
-def test_a_paste_of_two_outputs_has_two_findings(asked: Asked) -> None:
-    text = f"{CONTEXTS}\nand then\n{number_box.EXAMPLE}"
-    (answer,) = asked("diagnose", [text], known=known())
-    assert [found["kind"] for found in answer["findings"]] == ["documented", "mistake"]
-
-
 def test_right_steps_are_right_where_the_book_does_not_print_them(asked: Asked) -> None:
     torch.manual_seed(789)
     layer = SelfAttention_v2(3, 2)
@@ -235,34 +190,13 @@ def test_right_steps_are_right_where_the_book_does_not_print_them(asked: Asked) 
 
 
 def test_readers_mistakes_are_named(asked: Asked) -> None:
-    texts = {name: str(make().detach()) for name, (make, _) in MISTAKES.items()}
-    found = dict(zip(texts, asked.findings(*texts.values()), strict=True))
-    missed = {
-        name: found[name]["kind"]
-        for name, (_, title) in MISTAKES.items()
-        if title not in {named for named, _ in causes([found[name]])}
-    }
-    assert missed == {"one sentence of two": "documented"}  # which it is
+    found = asked.findings(*(str(make().detach()) for make in MISTAKES.values()))
+    named = [{title for title, _ in causes([each])} for each in found]
+    missed = [title for title, titles in zip(MISTAKES, named, strict=True) if title not in titles]
+    assert missed == []
 
 
 # What isn't claimed -------------------------------------------------------------------
-
-
-def random_rows(decimals: int) -> Iterator[str]:
-    """Yield triples of numbers, and rows of six shares, as anybody's might be."""
-    draw = random.Random(7)  # noqa: S311 - the same numbers each time
-    for _ in range(60):
-        yield " ".join(f"{draw.uniform(0.1, 0.25):.{decimals}f}" for _ in range(3))
-        yield " ".join(f"{draw.uniform(0.2, 0.9):.{decimals}f}" for _ in range(3))
-        shares = [draw.uniform(0.8, 1.3) for _ in range(6)]
-        yield " ".join(f"{share / sum(shares):.{decimals}f}" for share in shares)
-
-
-@pytest.mark.parametrize("decimals", [2, 3, 4])
-def test_random_numbers_are_given_no_cause(asked: Asked, decimals: int) -> None:
-    texts = ["0.33 0.34 0.35", *random_rows(decimals)]
-    found = zip(texts, asked.findings(*texts), strict=True)
-    assert [(text, f["kind"]) for text, f in found if f["kind"] not in NO_CAUSE] == []
 
 
 def test_random_tensors_are_given_no_cause(asked: Asked) -> None:
@@ -273,7 +207,7 @@ def test_random_tensors_are_given_no_cause(asked: Asked) -> None:
         for shape in shapes
         for draw in (torch.rand, torch.randn)
         for _ in range(13)
-    ]
+    ] + ["0.33 0.34 0.35"]
     found = zip(texts, asked.findings(*texts), strict=True)
     assert [(text, f["kind"]) for text, f in found if f["kind"] not in NO_CAUSE] == []
 
@@ -287,8 +221,6 @@ def test_numbers_with_one_decimal_are_too_coarse(asked: Asked, text: str) -> Non
     ("text", "is_near"),
     [
         ("In [5]: context_vec_2\nOut[5]: tensor([0.3061, 0.8210])", False),
-        ("tensor([0.3061, 0.8210])\ntorch.Size([2])", False),
-        ("shape 2: 0.3061 0.8210", False),
         ("tensor([0.3061, 0.8211])", True),
     ],
 )
@@ -310,7 +242,7 @@ def test_any_text_is_read(asked: Asked) -> None:
         "<script>alert(0.1234)</script><img src=x onerror=alert(0.2345)> 0.3456": 3,
         "": 0,
     }
-    found = asked("diagnose", list(texts), known=known())
+    found = asked(list(texts))
     assert [answer["total"] for answer in found] == list(texts.values())
     assert all(len(answer["findings"]) <= 24 for answer in found)
 

@@ -209,25 +209,11 @@ def test_what_a_task_teaches_has_this_states_numbers(tmp_path: Path) -> None:
     assert "from 23% to 25%" in lessons[list(TASKS).index("divisor")]
 
 
-def test_shares_of_nothing_are_not_numbers(tmp_path: Path) -> None:
-    shares = "[0, 1, 2, 3, 4, 5].map((j) => percent(now(given), 2, j))"
-    assert evaluate(tmp_path, shares, "") == ["15%", "23%", "22%", "13%", "9%", "18%"]
-    assert evaluate(tmp_path, shares, "mask=31.32.33.34.35.36") == ["nan"] * 6
-
-
-def test_a_number_says_what_it_is_made_of(tmp_path: Path) -> None:
-    made = evaluate(tmp_path, 'trace("attn_scores", 1, 1, now(""))')
-    assert made["text"] == "0.4306·0.4433 + 1.4551·1.1419 ≈ 1.8524"  # as shown, they make 1.8525
-    assert ["keys", 1, 0] in made["terms"]
-
-
 # The trained model --------------------------------------------------------------------
 
 MODEL_MUTANTS = {
     "nothing": ("", ""),
     "keys as values": ("[queries, keys, values]", "[queries, values, keys]"),
-    "the other head off": ("isOn[head]", "isOn[1 - head]"),
-    "a verb that never agrees": ("[Number(isPlural)]", "[0]"),
 }
 VIEW = """given.states.map((state) => {
   const { read, shares, likeliest, chances } = selfattn.view(given.model, state);

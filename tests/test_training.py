@@ -1,7 +1,5 @@
 """The training loop: AdamW's first step has a closed form, and watchers see every state."""
 
-from collections.abc import Callable
-
 import pytest
 import torch
 from torch import Tensor, nn
@@ -62,18 +60,3 @@ def test_what_needs_no_gradient_stays_and_so_does_the_mode() -> None:
     assert torch.equal(model.bias, bias)
     assert not torch.equal(model.weight, weight)
     assert not model.training
-
-
-@pytest.mark.parametrize(
-    ("model", "loss", "error", "message"),
-    [
-        (build(), lambda model: model(torch.ones(T, D_IN).double()), RuntimeError, "scalar"),
-        (build(), lambda _model: torch.tensor(1.0), RuntimeError, "does not require grad"),
-        (nn.ReLU(), random_batch, ValueError, "empty parameter list"),
-    ],
-)
-def test_pytorch_refuses_what_cannot_be_trained(
-    model: nn.Module, loss: Callable[[nn.Module], Tensor], error: type[Exception], message: str
-) -> None:
-    with pytest.raises(error, match=message):
-        fit(model, loss, steps=1)

@@ -1,25 +1,17 @@
-"""A site on the loopback, compressed as any host would send it."""
+"""A site on the loopback."""
 
 from __future__ import annotations
 
 import ast
-import gzip
-import mimetypes
 import sys
 import threading
-from functools import cached_property
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import unquote, urlsplit
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Self
 
 from the_book import DOCS
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-# Fonts and pictures are compressed already.
-TEXT = ("text/", "application/json", "application/xml", "image/svg+xml", "application/javascript")
 NO_PAGES = ("_", "sphinx-drift")
 """How folders begin that hold no pages of the book: the manual has a theme of its own."""
 REDIRECTS = next(
@@ -27,7 +19,6 @@ REDIRECTS = next(
     for node in ast.parse((DOCS / "conf.py").read_text("utf-8")).body
     if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "redirects"
 )  # to run it takes what this environment hasn't
-TYPES = {".js": "text/javascript", ".woff2": "font/woff2", ".ipynb": "application/json"}
 
 
 class Website(ThreadingHTTPServer):
@@ -37,9 +28,8 @@ class Website(ThreadingHTTPServer):
     request_queue_size = 64  # a page asks for many files at once
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder.resolve()
-        self.packed: dict[Path, bytes] = {}
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(("127.0.0.1", 0), partial(Handler, directory=str(folder.resolve())))
+        self.address = f"http://127.0.0.1:{self.server_port}"
 
     def __enter__(self) -> Self:
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -54,40 +44,24 @@ class Website(ThreadingHTTPServer):
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
-    @cached_property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
     def page(self, name: str) -> str:
         return f"{self.address}/{name}.html"
 
-    def file(self, path: str) -> Path | None:
-        """Return the file that a request means, or None."""
-        found = (self.folder / unquote(urlsplit(path).path).lstrip("/")).resolve()
-        if found.is_dir():
-            found /= "index.html"
-        return found if found.is_file() and found.is_relative_to(self.folder) else None
 
-
-class Handler(BaseHTTPRequestHandler):
+class Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: Website
 
-    def do_GET(self) -> None:
-        """Send a file, compressed where it is text, or the page for addresses that are none."""
-        status, found = HTTPStatus.OK, self.server.file(self.path)
-        if found is None:
-            status, found = HTTPStatus.NOT_FOUND, self.server.file("404.html")
-        body = found.read_bytes() if found else b"not found"
-        kind = TYPES.get(found.suffix) if found else "text/plain"
-        kind = kind or mimetypes.guess_type(str(found))[0] or "application/octet-stream"
-        self.send_response(status)
-        if found and kind.startswith(TEXT) and "gzip" in self.headers.get("Accept-Encoding", ""):
-            body = self.server.packed.setdefault(found, gzip.compress(body, 6, mtime=0))
-            self.send_header("Content-Encoding", "gzip")
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
+    def end_headers(self) -> None:
         self.send_header("Cache-Control", "max-age=600")
+        super().end_headers()
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """Send the page for addresses that are none."""
+        del message, explain
+        body = Path(self.directory, "404.html").read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from browsers import CHROMIUM, FLAGS, installed, launcher
 from built_site import Website, pages
-from chromium import FLAGS, chromium
-from firefox import Firefoxes
 from playwright.sync_api import Error, sync_playwright
 from reader import Reader
 
@@ -71,15 +70,15 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def reader(playwright: Playwright) -> Iterator[Reader]:
-    browser = playwright.chromium.launch(executable_path=chromium(), args=[*FLAGS])
+    program = installed("Chromium", CHROMIUM, "chromium", "CHROME_PATH")
+    browser = playwright.chromium.launch(executable_path=program, args=[*FLAGS])
     yield Reader(lambda *_, **__: browser, ("clipboard-read", "clipboard-write"))
     browser.close()
 
 
 @pytest.fixture(scope="session")
-def firefox_reader(playwright: Playwright) -> Iterator[Reader]:
-    with Firefoxes(playwright) as firefoxes:
-        yield Reader(firefoxes.launch, emulates_theme=False)
+def firefox_reader(playwright: Playwright) -> Reader:
+    return Reader(launcher(playwright), emulates_theme=False)  # they end with Playwright
 
 
 @pytest.fixture

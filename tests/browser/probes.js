@@ -258,40 +258,6 @@ globalThis.probes = (() => {
 
   const name = (element) => named(element) || element.title || element.textContent.trim();
 
-  // In the hand
-
-  const FINGER = 24; // pixels; the smallest target that WCAG 2.2 asks for at level AA
-  const TARGETS = "a[href], button, summary, input, select, textarea, [role=button], [role=tab]";
-
-  function block(element) {
-    return getComputedStyle(element).display === "inline" ? block(element.parentElement) : element;
-  }
-
-  // The lines of code, or of words that are no targets themselves, fix the height of a link in them.
-  function inSentence(link) {
-    const home = block(link);
-    if (home.matches("pre")) return true;
-    return home !== link && [...texts(home)].some(([node, element]) =>
-      /\w/.test(node.data) && !element.closest(TARGETS) && block(element) === home);
-  }
-
-  function targets() {
-    return shown(TARGETS).filter((target) => !inSentence(target)).flatMap((target) => {
-      const { width, height } = target.getBoundingClientRect();
-      if (Math.min(width, height) > FINGER - 0.5) return [];
-      const size = `${Math.round(width)} × ${Math.round(height)} px`;
-      return [`target: ${place(target)} ${quote(name(target))} is ${size}, ${FINGER} at least`];
-    });
-  }
-
-  // What scrolls sideways can be reached with the keyboard, and is called something there.
-  function scrollers() {
-    return shown("main *").filter((box) => box.scrollWidth > box.clientWidth + 1)
-      .filter((box) => /auto|scroll/.test(getComputedStyle(box).overflowX))
-      .filter((box) => !(box.hasAttribute("tabindex") && box.hasAttribute("role") && named(box)))
-      .map((box) => `scroller: ${place(box)} has no place in the order of keys, or no name`);
-  }
-
   // Links
 
   // Headings, figures and numbered equations can be sent to somebody.
@@ -321,7 +287,6 @@ globalThis.probes = (() => {
   }
 
   return {
-    sideways, contrast, mathematics, focus, unreadable, targets, scrollers, permalinks, unprinted,
-    dark,
+    sideways, contrast, mathematics, focus, unreadable, permalinks, unprinted, dark,
   };
 })();

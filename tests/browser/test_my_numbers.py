@@ -56,21 +56,16 @@ def test_an_answer_has_no_fault(
 ) -> None:
     with reader.visit(website.page(PAGE), 390, theme) as visit:
         compare(visit, f"{OWN}\n{UNSCALED}\n0.1 0.77777 0.12345 nan\n0.306", "touch")
-        report(visit, visit.probe("sideways", "targets") + visit.axe() + visit.errors)
+        report(visit, visit.probe("sideways", "contrast") + visit.axe() + visit.errors)
 
 
-@pytest.mark.parametrize(
-    "text", [HOSTILE, HOSTILE * 10_000, "[" * 1_000_000], ids=["odd", "long", "brackets"]
-)
-def test_any_text_is_text_and_nothing_leaves_the_page(
-    reader: Reader, website: Website, text: str
-) -> None:
+def test_any_text_is_text_and_nothing_leaves_the_page(reader: Reader, website: Website) -> None:
     with reader.visit(website.page(PAGE)) as visit:
         visit.page.wait_for_load_state("networkidle")
         compare(visit, UNSCALED)  # the first time loads what mistakes make
         requests: list[str] = []
         visit.page.on("request", lambda request: requests.append(request.url))
-        assert compare(visit, text)
+        assert compare(visit, HOSTILE)
         assert requests == []
         assert visit.page.evaluate("typeof hacked") == "undefined"
         assert visit.page.locator(".number-box-answer :is(img, script)").count() == 0
@@ -81,8 +76,3 @@ def test_it_works_from_a_folder(reader: Reader, site: Path) -> None:
     with reader.visit((site / f"{PAGE}.html").as_uri(), 390) as visit:
         assert "No scaling" in compare(visit, UNSCALED, "touch")
         assert visit.errors == []
-
-
-def test_without_scripts_there_is_no_box(reader: Reader, website: Website) -> None:
-    with reader.visit(website.page(PAGE), script=False) as visit:
-        assert not visit.page.locator(".number-box").is_visible()

@@ -233,7 +233,6 @@
         return cell?.step ? cell : null;
       };
       body.addEventListener("click", (event) => cellOf(event)?.focus({ preventScroll: true }));
-      body.addEventListener("dblclick", (event) => cellOf(event) && this.take());
       body.addEventListener("focusin", (event) => {
         const cell = cellOf(event);
         if (cell) this.choose(cell);
