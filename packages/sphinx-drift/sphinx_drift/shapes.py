@@ -50,7 +50,7 @@ TEXTS = Shape(
 )
 FILTERS = Shape("a list of filters", lambda value: isinstance(value, (list, tuple)))
 REQUIRED = Shape(
-    "'expected', 'all' or a list of patterns",
+    "a list of patterns, 'all' or 'expected'",
     lambda value: value in ("expected", "all") or NAMES.fits(value),
 )
 

@@ -31,7 +31,7 @@ _NUMBER = re.compile(
 )
 """A number, and no piece of a date, of a version or of a name."""
 _LABEL = (
-    r"(?:sec(?:tion)?|ch(?:apter)?|fig(?:ure)?|listing|table|exercise|eq(?:uation)?|step|version"
+    r"(?:sec(?:tion)?|ch(?:apter)?|fig|figure|listing|table|exercise|eq(?:uation)?|step|version"
     r"|python|(?:py)?torch|numpy)"
 )
 _NO_QUOTATION = re.compile(
