@@ -84,7 +84,7 @@ BAD_SETTINGS: dict[str, tuple[object, str]] = {
     # A version that is a number equals none: *portable* would judge, and not say why.
     "packages": ({"a": 3.11}, "must be names with a text each; got {'a': 3.11}"),
     "preload": ("numpy", "must be a list of names; got 'numpy'"),
-    "require": ("most", "must be 'expected', 'all' or a list of patterns; got 'most'"),
+    "require": ("most", "must be a list of patterns, 'all' or 'expected'; got 'most'"),
     "severity": ("info", "must be one of error, warning; got 'info'"),
     "reference": ({"torhc": "2"}, "got 'torhc'; did you mean 'torch'?"),
     "timeout": ("60", "must be a whole number above 0; got '60'"),
