@@ -117,7 +117,7 @@ Call = Callable[[], Tensor]
 FLOAT = "must be a floating-point tensor, got "
 NUMBER = "d_k must be the number of features of a key, at least 1, got "
 ERRORS: list[tuple[Call, type[Exception], str]] = [
-    (lambda: attention_scores([[1.0]], KEYS), TypeError, f"queries {FLOAT}<class 'list'>; embed"),  # type: ignore[arg-type]
+    (lambda: attention_scores([[1.0]], KEYS), TypeError, f"queries {FLOAT}list; embed"),  # type: ignore[arg-type]
     (lambda: attention_scores(QUERIES, KEYS.long()), TypeError, f"keys {FLOAT}torch.int64; embed"),
     (lambda: attention_scores(QUERIES[0], KEYS), ValueError, "(..., N, d_k), got (11,); give a"),
     (lambda: attention_scores(QUERIES, VALUES), ValueError, "(..., T, d_k=11), got (5, 13); "),

@@ -141,7 +141,7 @@ def _changed(token: Token) -> Iterator[tuple[str, str]]:
         yield kind, (f"{other:+f}" if sign == "+" else f"{other:f}") + dot + tail
     if "." in mantissa and mantissa[-1].isdigit():
         yield "a digit less", sign + mantissa[:-1] + tail
-    for by in (1, -1) if power else ():
+    for by in (1, -1) if power and value else ():  # of zero, no exponent changes anything
         yield f"exponent {by:+}", f"{sign}{mantissa}e{int(power) + by:+03d}{'j' * ('j' in bare)}"
 
 

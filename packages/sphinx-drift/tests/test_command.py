@@ -230,7 +230,7 @@ def test_what_is_verified_is_listed_if_that_is_asked_for(
         (["empty"], {}, "there is no page or notebook below empty"),
         (["page.md", "--policy", "loose"], {}, "--policy"),
         (["page.md"], {"DRIFT_POLICY": "loose"}, "DRIFT_POLICY must be one of auto"),
-        (["page.md", "--timeout", "0"], {}, "it must be a whole number above 0, got 0"),
+        (["page.md", "--timeout", "0"], {}, "it must be a whole number above 0; got 0"),
         (["page.md", "--update"], {"CI": "true"}, "--update is refused under CI"),
         (["page.md", "--update"], {"CI": "false"}, "nothing was run: page.md is untracked"),
     ],
@@ -391,7 +391,7 @@ def test_second_run_has_another_environment(
 def test_error_of_a_cell_that_stored_nothing_fails(
     *, allowed: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own = {"execution": {"allow_errors": True}} if allowed else {}
+    own = {"mystnb": {"execution_allow_errors": True}} if allowed else {}
     front = "mystnb:\n  execution_allow_errors: true\nkernelspec" if allowed else "kernelspec"
     cells = cell("print(1)", stream("1\n")), cell("assert 1 == 2")
     nbformat.write(notebook(*cells, **own), tmp_path / "notes.ipynb")

@@ -79,10 +79,7 @@ def test_what_rounding_hid_is_said_besides(
     ("metadata", "name", "value"),
     [
         ({"mystnb": {"execution_timeout": 1}}, "timeout", 1),
-        ({"execution": {"timeout": 1}}, "timeout", 1),
-        ({"execution": {"timeout": -1}}, "timeout", None),
         ({"mystnb": {"execution_allow_errors": True}}, "allow_errors", True),
-        ({"execution": {"allow_errors": True}}, "allow_errors", True),
     ],
 )
 def test_a_page_may_set_how_it_is_run(metadata: dict[str, Any], name: str, value: object) -> None:

@@ -192,69 +192,6 @@ def test_a_page_shows_the_forms_that_it_documents(
     assert output.data == {prefix + mime: value for mime, value in left.items()}
 
 
-def test_markdown_is_shown_as_it_was_compared(book: Book) -> None:
-    book.configure(nb_render_markdown_format="myst")
-    makes = 'from IPython.display import Markdown\nMarkdown("{abbr}`5` and **6**")'
-    put(book, page=FRONT + cell(makes, ":markdown:\n\n{abbr}`5` and **6**"))
-    built = book.build(builder="text")
-    assert built.status == 0, built.stderr
-    shown = (built.outdir / "page.txt").read_text("utf-8").rpartition("Markdown(")[2]
-    assert "{abbr}" in shown.partition("\n")[2]
-
-
-ORDERED = FRONT + cell(
-    'import sys\n\nprint("one", flush=True)\nprint("9 %", file=sys.stderr, flush=True)\n'
-    'print("1")\nprint("10 %", file=sys.stderr)\ndisplay("two")\nprint("three")',
-    "one\n1\n'two'\nthree\n9 %\n10 %",
-)
-CELL_MERGES = ORDERED.replace("ipython3\n", "ipython3\n---\nmystnb: {merge_streams: true}\n---\n")
-COMPARED = ["one", "1", "9 %", "10 %", "two", "three"]
-
-
-@pytest.mark.parametrize(
-    ("merges", "page", "order"),
-    [
-        pytest.param(True, ORDERED, COMPARED, id="book"),
-        pytest.param(False, CELL_MERGES, COMPARED, id="cell"),
-        pytest.param(
-            True,
-            ORDERED.partition("```{expected")[0],
-            ["one", "1", "three", "9 %", "10 %", "two"],
-            id="as MyST-NB does it",
-        ),
-    ],
-)
-def test_streams_are_shown_in_the_order_that_was_compared(
-    page: str, order: list[str], book: Book, *, merges: bool
-) -> None:
-    put(book, page=page)
-    book.configure(nb_merge_streams=merges, drift_require=[])
-    built = book.build(builder="text")
-    assert built.status == 0, built.stderr
-    text = (built.outdir / "page.txt").read_text("utf-8").rpartition('print("three")')[2]
-    assert [line.strip(" '") for line in text.splitlines() if line.strip()] == order
-
-
-@pytest.mark.parametrize("lexer", ["pycon", "python"])
-def test_what_looks_like_an_example_is_shown_whole(lexer: str, book: Book) -> None:
-    text = ">>> 5  # doctest: +SKIP\n<BLANKLINE>"
-    code = f"---\nmystnb: {{text_lexer: {lexer}}}\n---\nprint({text!r})"
-    put(book, index=f"{FRONT}# Title\n\n{cell(code, text)}\n")
-    built = book.build(builder="text")
-    assert built.status == 0
-    _, _, output = (built.outdir / "index.txt").read_text("utf-8").partition("')")
-    assert [line.strip() for line in output.split("\n") if line.strip()] == text.split("\n")
-
-
-def test_an_ebook_is_built_again_without_a_warning(book: Book) -> None:
-    put(book, index=GOOD.replace("```{code", "# Title\n\n```{code", 1))
-    book.configure(copyright="2026", version="1", suppress_warnings=[])
-    for _ in range(2):
-        built = book.build("-W", builder="epub")
-        assert built.status == 0, built.stderr
-        assert built.last.startswith("1 output verified")
-
-
 def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) -> None:
     """It writes a copy of each notebook beside the output folder, here among the pages."""
     command = [sys.executable, "-m", "sphinx", "-q", "-b", "dummy", "."]
