@@ -178,15 +178,20 @@ def test_parent_of_a_preloaded_module_is_hidden_with_it(
 
 
 @pytest.mark.usefixtures("own_servers", "installed")
-def test_fork_server_that_is_killed_is_replaced_by_stock_kernels(
-    caplog: pytest.LogCaptureFixture,
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_fork_server_that_is_killed_is_replaced(
+    is_kept: bool,  # noqa: FBT001 - a column
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv(provisioner.ADDRESS_VARIABLE, "")
+    if is_kept:
+        provisioner.start_server(["json"])
     assert printed(SERVER_OF) == "1\n"
     (server,) = provisioner._servers.values()  # noqa: SLF001 - what is to be killed
     os.kill(server._process.pid, signal.SIGKILL)  # noqa: SLF001 - the same
-    server._process.wait()  # noqa: SLF001 - the same
-    assert printed(SERVER_OF) == "0\n"
-    assert "the slow way" in caplog.text
+    os.waitid(os.P_PID, server._process.pid, os.WEXITED | os.WNOWAIT)  # noqa: SLF001 - the same
+    assert printed(SERVER_OF) == "1\n"
+    assert list(provisioner._servers.values()) != [server]  # noqa: SLF001 - the same
 
 
 @pytest.mark.usefixtures("own_servers", "installed")
