@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import selectors
 import signal
 import socket
@@ -192,6 +193,47 @@ def test_fork_server_that_is_killed_is_replaced(
     os.waitid(os.P_PID, server._process.pid, os.WEXITED | os.WNOWAIT)  # noqa: SLF001 - the same
     assert printed(SERVER_OF) == "1\n"
     assert list(provisioner._servers.values()) != [server]  # noqa: SLF001 - the same
+
+
+FORK_FAILS = """
+import os
+def fork(own=os.fork):
+    os.fork = own
+    raise BlockingIOError(11, "no process is left")
+os.fork = fork
+"""
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_fork_server_that_can_not_fork_refuses_and_serves_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "failing_once.py").write_text(FORK_FAILS)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    install("failing_once", tmp_path, monkeypatch)
+    assert [printed(SERVER_OF) for _ in range(2)] == ["0\n", "1\n"]
+    assert "no process is left" in caplog.text
+
+
+@pytest.mark.usefixtures("own_servers", "installed")
+def test_fork_server_without_a_descriptor_refuses_and_serves_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert printed(SERVER_OF) == "1\n"
+    (server,) = provisioner._servers.values()  # noqa: SLF001 - whose limit is set
+    pid = server._process.pid  # noqa: SLF001 - the same
+    wait_until(lambda: not Path(f"/proc/{pid}/task/{pid}/children").read_text())
+    used = {int(path.name) for path in Path(f"/proc/{pid}/fd").iterdir()}
+    limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    first_free = min(set(range(len(used) + 1)) - used)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (first_free, limits[1]))
+    assert printed(SERVER_OF) == "0\n"
+    assert "Too many open files" in caplog.text
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+    assert printed(SERVER_OF) == "1\n"
+    assert server._process.poll() is None  # noqa: SLF001 - the same one
 
 
 @pytest.mark.usefixtures("own_servers", "installed")
