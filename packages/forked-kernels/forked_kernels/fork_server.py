@@ -156,6 +156,8 @@ class Server:
     def __init__(self, listening: socket.socket, refusal: str) -> None:
         """Listen, and watch the owner and the children."""
         self._listening, self._refusal = listening, refusal
+        listening.settimeout(0)
+        self._spare = socket.socket()
         self._kernels: dict[int, socket.socket] = {}
         self._ended, self._wakes = socket.socketpair()
         for end in (self._ended, self._wakes):
@@ -174,17 +176,21 @@ class Server:
                     return dict(request)
 
     def _accept(self) -> dict[str, Any] | None:
-        connection, _ = self._listening.accept()
+        try:
+            connection, _ = self._listening.accept()
+        except OSError as error:
+            self._refuse(error)
+            return None
         connection.settimeout(_PATIENCE)
         streams: list[int] = []
         try:
             request = self._receive(connection, streams)
+            pid = os.fork()
         except (OSError, RuntimeError, ValueError) as error:
             with contextlib.suppress(OSError):
                 connection.sendall(ANSWER.pack(0) + str(error).encode())
             connection.close()
-            request = {}
-        pid = os.fork() if request else -1
+            pid = -1
         if pid == 0:
             self._leave(connection)
             return {**request, "streams": streams}
@@ -196,6 +202,18 @@ class Server:
             with contextlib.suppress(OSError):
                 connection.sendall(ANSWER.pack(pid))
         return None
+
+    def _refuse(self, error: OSError) -> None:
+        """Refuse a request for which no descriptor is left, with the one that is kept for this."""
+        self._spare.close()
+        with contextlib.suppress(OSError):
+            connection, _ = self._listening.accept()
+            with connection:
+                connection.settimeout(_PATIENCE)
+                connection.recv(1 << 16)  # a client reads no answer before it has sent its request
+                connection.sendall(ANSWER.pack(0) + str(error).encode())
+        with contextlib.suppress(OSError):
+            self._spare = socket.socket()
 
     def _receive(self, connection: socket.socket, streams: list[int]) -> dict[str, Any]:
         """Return a request, a line of JSON; add the descriptors that its kernel writes to."""
@@ -220,8 +238,8 @@ class Server:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._selector.close()
-        ends = (self._listening, self._ended, self._wakes, connection, *self._kernels.values())
-        for end in ends:
+        own = self._listening, self._spare, self._ended, self._wakes
+        for end in (*own, connection, *self._kernels.values()):
             end.close()
         os.close(0)
 

@@ -132,6 +132,10 @@ class ForkServer:
             )
         self._owner = os.getpid()
 
+    def has_ended(self) -> bool:
+        """Whether the server is gone, and its kernels with it."""
+        return self._process.poll() is not None
+
     def close(self) -> None:
         """End the server and its kernels; in a forked process, only close the copied end."""
         assert self._process.stdin is not None  # noqa: S101 - it was started with a pipe
@@ -168,11 +172,14 @@ def _key(environment: Mapping[str, str], preload: Sequence[str]) -> str:
 def _address(environment: Mapping[str, str], preload: Sequence[str]) -> str:
     """Return the address of a server for an environment: another process's, or one of ours."""
     key = _key(environment, preload)
-    with contextlib.suppress(KeyError, ValueError):
-        shared = json.loads(os.environ[ADDRESS_VARIABLE])
-        if shared["key"] == key:
-            return str(shared["address"])
     with _lock:
+        if key not in _servers:
+            with contextlib.suppress(KeyError, ValueError):
+                shared = json.loads(os.environ[ADDRESS_VARIABLE])
+                if shared["key"] == key:
+                    return str(shared["address"])
+        elif _servers[key].has_ended():
+            _servers.pop(key).close()
         if key not in _servers:
             _servers[key] = ForkServer(environment, preload)
         return _servers[key].address

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import selectors
 import signal
 import socket
@@ -178,15 +179,61 @@ def test_parent_of_a_preloaded_module_is_hidden_with_it(
 
 
 @pytest.mark.usefixtures("own_servers", "installed")
-def test_fork_server_that_is_killed_is_replaced_by_stock_kernels(
-    caplog: pytest.LogCaptureFixture,
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_fork_server_that_is_killed_is_replaced(
+    is_kept: bool,  # noqa: FBT001 - a column
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv(provisioner.ADDRESS_VARIABLE, "")
+    if is_kept:
+        provisioner.start_server(["json"])
     assert printed(SERVER_OF) == "1\n"
     (server,) = provisioner._servers.values()  # noqa: SLF001 - what is to be killed
     os.kill(server._process.pid, signal.SIGKILL)  # noqa: SLF001 - the same
-    server._process.wait()  # noqa: SLF001 - the same
+    os.waitid(os.P_PID, server._process.pid, os.WEXITED | os.WNOWAIT)  # noqa: SLF001 - the same
+    assert printed(SERVER_OF) == "1\n"
+    assert list(provisioner._servers.values()) != [server]  # noqa: SLF001 - the same
+
+
+FORK_FAILS = """
+import os
+def fork(own=os.fork):
+    os.fork = own
+    raise BlockingIOError(11, "no process is left")
+os.fork = fork
+"""
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_fork_server_that_can_not_fork_refuses_and_serves_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "failing_once.py").write_text(FORK_FAILS)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    install("failing_once", tmp_path, monkeypatch)
+    assert [printed(SERVER_OF) for _ in range(2)] == ["0\n", "1\n"]
+    assert "no process is left" in caplog.text
+
+
+@pytest.mark.usefixtures("own_servers", "installed")
+def test_fork_server_without_a_descriptor_refuses_and_serves_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert printed(SERVER_OF) == "1\n"
+    (server,) = provisioner._servers.values()  # noqa: SLF001 - whose limit is set
+    pid = server._process.pid  # noqa: SLF001 - the same
+    wait_until(lambda: not Path(f"/proc/{pid}/task/{pid}/children").read_text())
+    used = {int(path.name) for path in Path(f"/proc/{pid}/fd").iterdir()}
+    limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    first_free = min(set(range(len(used) + 1)) - used)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (first_free, limits[1]))
     assert printed(SERVER_OF) == "0\n"
-    assert "the slow way" in caplog.text
+    assert "Too many open files" in caplog.text
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+    assert printed(SERVER_OF) == "1\n"
+    assert server._process.poll() is None  # noqa: SLF001 - the same one
 
 
 @pytest.mark.usefixtures("own_servers", "installed")

@@ -76,7 +76,7 @@ class Host:
         self,
         method: Callable[Concatenate[Pool, _Parameters], _Answer],
         *arguments: _Parameters.args,
-        **_: _Parameters.kwargs,
+        **keywords: _Parameters.kwargs,
     ) -> _Answer:
         """Have the host call a method of its pool, and return what that returns.
 
@@ -92,7 +92,7 @@ class Host:
                 self.address = self.address or os.fsdecode(self.process.stdout.readline()).rstrip()
             with Client(self.address) as connection:
                 connection.send_bytes(self._key)
-                connection.send((method, arguments))
+                connection.send((method, arguments, keywords))
                 answer: Any = connection.recv()
         except (EOFError, OSError) as error:
             raise ConnectionError("the process that runs pages is gone") from error
@@ -168,9 +168,9 @@ def _answer(pool: Pool, key: bytes, connection: Connection) -> None:
     with connection, contextlib.suppress(EOFError, OSError):  # the client may be gone
         if not secrets.compare_digest(connection.recv_bytes(_KEY_LENGTH), key):
             return
-        method, arguments = connection.recv()
+        method, arguments, keywords = connection.recv()
         try:
-            answer = method(pool, *arguments)
+            answer = method(pool, *arguments, **keywords)
         except Exception as error:  # noqa: BLE001 - who asked is told
             answer = error
         connection.send(answer)

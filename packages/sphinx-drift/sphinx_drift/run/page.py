@@ -231,6 +231,11 @@ async def _run_cells(
             "longer; see that it ends, or raise the limit"
         )
         return Failure(Ending.TIMEOUT, -1, message)
+    except DeadKernelError as error:
+        return Failure(Ending.DEAD_KERNEL, -1, str(error))
+    except Exception as error:  # noqa: BLE001 - a probe or a device's module may raise anything
+        message = f"before the first cell, {type(error).__name__}: {error}"
+        return Failure(Ending.COULD_NOT_CHECK, -1, message)
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type != "code":
             continue

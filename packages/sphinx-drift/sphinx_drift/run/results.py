@@ -50,7 +50,10 @@ def injected(function: Callable[[], object]) -> Injected:
     return Injected(function.__name__, inspect.getsource(function))
 
 
-OWN_ANSWERS = {"report_environment", "package_origins", "report_versions"}
+OWN_ANSWERS = {
+    *("report_environment", "package_origins", "report_versions"),
+    *("local_modules", "reads"),
+}
 """The checker's own questions, whose names no probe may have."""
 
 

@@ -196,7 +196,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             settings=settings,
         )
         every, page = page, chosen(page, execution.versions)
-        for path in execution.probed.get(local_modules.__name__, ()):
+        for path in execution.answers.get(local_modules.__name__, ()):
             env.note_dependency(path)  # Sphinx reads the page again when the file changes
         stopped_at = {execution.failure.index} if execution.failure else set()
         show_stored(self.notebook, stored, execution.executed | stopped_at)

@@ -85,6 +85,11 @@ def test_request_that_fails_says_why_and_others_are_served(tmp_path: Path) -> No
     assert run.execute(notebook("1"), begin(tmp_path, "1")).failure is None
 
 
+def test_argument_that_is_named_is_sent() -> None:
+    with pytest.raises(ValueError, match="nothing_such: expected an executor"):
+        HOST.ask(Pool.queue, executor="nothing_such", path=[], pages=[])
+
+
 @pytest.mark.parametrize("asked", ["before", "after"])
 def test_host_that_is_killed_fails_each_page(asked: str, tmp_path: Path) -> None:
     request = begin(tmp_path, NOTE) if asked == "before" else run.request_for(tmp_path)

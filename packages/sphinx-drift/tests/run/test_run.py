@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
     from runners import Pages
 
+    from sphinx_drift.run.results import Injected
+
 
 def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:
     result = v4.new_notebook(metadata={"kernelspec": {"name": kernel, "display_name": kernel}})
@@ -73,14 +75,35 @@ def fail() -> None:
     raise ValueError("in a probe")
 
 
-def test_probe_that_fails_after_the_last_cell_is_no_dead_kernel(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("before", "words", "executed"),
+    [(None, "after the last cell", {1}), (injected(fail), "before the first cell", set())],
+)
+def test_probe_that_fails_is_no_dead_kernel(
+    before: Injected | None, words: str, executed: set[int], tmp_path: Path
+) -> None:
     book = notebook("print(1)")
-    probes = [Probe(None, injected(fail))]
+    probes = [Probe(before, injected(fail))]
     execution = execute(book, request_for(tmp_path, probes=probes))
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Ending.COULD_NOT_CHECK, -1)
+    assert execution.failure.message.startswith(words)
     assert "in a probe" in execution.failure.message
-    assert execution.executed == {1}
+    assert execution.executed == executed
+
+
+def leave() -> None:
+    import os  # noqa: PLC0415 - it is sent as it stands
+
+    os._exit(3)
+
+
+def test_kernel_that_ends_before_the_first_cell_says_how(tmp_path: Path) -> None:
+    probes = [Probe(injected(leave), injected(leave))]
+    failure = execute(notebook("print(1)"), request_for(tmp_path, probes=probes)).failure
+    assert failure is not None
+    assert failure.kind is Ending.DEAD_KERNEL
+    assert failure.message.startswith("the page's process ended by itself, with exit status 3")
 
 
 @pytest.mark.parametrize(
