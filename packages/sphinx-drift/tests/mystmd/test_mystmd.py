@@ -15,9 +15,10 @@ import pytest
 from nbformat import v4
 
 from sphinx_drift.__main__ import main
-from sphinx_drift.files import check
+from sphinx_drift.files import ahead, check
 from sphinx_drift.model import Kind
 from sphinx_drift.mystmd.judge_pages import Judge
+from sphinx_drift.run_and_judge import begin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +157,30 @@ def test_update_writes_inside_directives(project: Callable[..., Path]) -> None:
     assert main(["--update", "--force", str(folder)]) == 0
     assert "\n0.25\n```\n:::\n" in (folder / "index.md").read_text()
     assert main([str(folder)]) == 0
+
+
+def test_what_git_could_not_bring_back_is_not_written(
+    project: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    drawing = f"# No kernel\n\n{CELL}"
+    folder = project(index_md=f"{FRONT}{CELL}{WRONG}", left_out_md=drawing, prose_md="# P\n")
+    with pytest.raises(SystemExit):
+        main(["--update", str(folder)])
+    told = capsys.readouterr().err
+    assert "index.md is untracked; commit that, or add --force" in told  # and no other
+    assert WRONG in (folder / "index.md").read_text("utf-8")
+
+
+def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path]) -> None:
+    folder = project(index_md=f"{FRONT}{CELL}{WRONG}", left__out_md=CELL)
+    pages = [folder / "index.md", folder / "left" / "out.md"]
+    try:
+        assert begin(ahead(pages, [])) == {folder / "index.md"}
+    finally:
+        begin({})
 
 
 # The build ---------------------------------------------------------------------------------
