@@ -58,7 +58,7 @@ def run_and_judge(
     settings = settings.of_page(notebook.metadata)
     page = settings.applied_to(page, Path(file))
     runs = planned(page, folder, settings)
-    judge = partial(_judge, notebook=notebook, file=file, settings=settings)
+    judge = partial(judge_run, notebook=notebook, file=file, settings=settings)
     execution = kept.find(notebook, runs[0], settings.cache) if settings.cache else None
     # Whatever fails is said of a run of now, and a second look is at the same run as the first.
     if execution is None or judge(page, execution).failed:
@@ -88,7 +88,7 @@ def run_and_judge(
     return result, execution, partial(judge, execution=execution)
 
 
-def _judge(  # noqa: PLR0913 - what is known of a page
+def judge_run(  # noqa: PLR0913 - what is known of a page
     page: Page,
     execution: Execution,
     *,

@@ -210,6 +210,38 @@ def test_what_a_build_hands_over_is_judged(project: Callable[..., Path]) -> None
         assert why in text
 
 
+REASONED = f"{RIGHT[:-9]}:reference-only: a draw\n{RIGHT[-9:]}"
+
+
+@pytest.mark.parametrize(
+    ("own", "front", "documented", "fails"),
+    [
+        ("", "", RIGHT, "executed 0.26"),
+        ("filters = [['0[.]2\\d', 'x', 'varies']]", "", RIGHT, ""),
+        ("", "drift: {filters: [['0[.]2\\d', x, varies]]}\n", RIGHT, ""),
+        ("", "", REASONED, "executed 0.26"),
+        ('reference = {python = "2"}', "", REASONED, ""),
+        ('reference = {numpy = "1"}', "", REASONED, ""),
+        ("", "drift: {reference: {python: '2'}}\n", REASONED, ""),
+        ('require = "all"', "", "", "undocumented"),
+        ("", "drift: {complete: true}\n", "", "undocumented"),
+    ],
+)
+def test_a_build_is_judged_as_the_command_judges(
+    project: Callable[..., Path], own: str, front: str, documented: str, fails: str
+) -> None:
+    varying = CELL.replace("print(1 / 4)", "import numpy\nprint('0.2' + str(6))")
+    folder = project(index_md=f"---\n{KERNEL}{front}---\n\n{varying}{documented}")
+    (folder / "pyproject.toml").write_text(
+        f'[tool.sphinx-drift]\npolicy = "exact"\n{own}\n', "utf-8"
+    )
+    by_command = check(folder / "index.md", named=False).result
+    assert by_command.failed == bool(fails), by_command
+    failed = answered(folder, streams("0.26\n"))["failed"]
+    assert len(failed) == bool(fails), failed
+    assert all(fails in text for _, text in failed)
+
+
 SITE = "site:\n  template: theme\n"
 TEMPLATE = """myst: v1
 title: Stub
