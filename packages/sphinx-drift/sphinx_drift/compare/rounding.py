@@ -73,6 +73,7 @@ def judge(documented: str, executed: str, origin: Origin) -> Judgement:
         origin: The value at full precision, and what is known of it.
 
     """
+    documented, executed = documented.lower(), executed.lower()
     if objection := _objection(documented, executed, origin):
         return Judgement(math.inf, objection)
     kind = origin.kind

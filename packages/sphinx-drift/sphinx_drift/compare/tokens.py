@@ -19,8 +19,11 @@ from sphinx_drift.compare.lexer import plain, split
 if TYPE_CHECKING:
     from sphinx_drift.compare.lexer import Token
 
-_DEVICE = re.compile(r",\s*device='(?:cuda|mps|xpu|hpu|npu)(?::\d+)?'(?=[,)])")
-"""An accelerator, which reads as space that has no meaning among the arguments of a tensor."""
+_PIECE = re.compile(
+    r"(?P<open>(?P<tensor>\btensor)?[(\[])|(?P<close>[)\]])"
+    r"|,\s*device='(?:cuda|mps|xpu|hpu|npu)(?::\d+)?'(?=[,)])"
+)
+"""A bracket, or an accelerator among the arguments of a call."""
 
 
 def tokens(text: str) -> list[Token]:
@@ -41,5 +44,20 @@ def tokens(text: str) -> list[Token]:
         True
 
     """
-    on_cpu = _DEVICE.sub(lambda match: " " * len(match[0]), plain(text))
-    return list(without_layout(list(split(on_cpu))))
+    return list(without_layout(list(split(_on_cpu(plain(text))))))
+
+
+def _on_cpu(text: str) -> str:
+    """Put space, which has no meaning there, in the place of each accelerator of a tensor."""
+    open_brackets: list[bool] = []
+
+    def replaced(piece: re.Match[str]) -> str:
+        if piece["open"]:
+            open_brackets.append(bool(piece["tensor"]))
+        elif piece["close"]:
+            del open_brackets[-1:]
+        elif open_brackets[-1:] == [True]:
+            return " " * len(piece[0])
+        return piece[0]
+
+    return _PIECE.sub(replaced, text) if "device='" in text else text

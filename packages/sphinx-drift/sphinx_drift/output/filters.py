@@ -79,7 +79,7 @@ def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
         raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
     if piece := _wildcard_in(pattern):
         raise ValueError(
-            f"{pattern!r} has {piece!r}, which stands for any number: name digits by what means "
+            f"{pattern!r} has {piece!r}, which stands for too much: name digits by what means "
             r"them, such as \d or \w, and all else by itself or a set such as [a-z ]"
         )
     if compiled.fullmatch(""):

@@ -125,6 +125,23 @@ def test_indices_are_those_of_each_token() -> None:
     assert indices(result, ()) == {}
 
 
+@pytest.mark.parametrize(
+    ("cuda", "cpu", "is_same"),
+    [
+        ("tensor(0.5, device='cuda:0')", "tensor(0.5)", True),
+        ("tensor([(1.)], device='mps:0', size=(1,))", "tensor([(1.)], size=(1,))", True),
+        ("Trainer(lr=0.1, device='cuda')", "Trainer(lr=0.1)", False),
+        ("Trainer(lr=0.1, device='cuda')", "Trainer(lr=0.1, device='mps')", False),
+        ("f(tensor(0.5), device='cuda')", "f(tensor(0.5))", False),
+        (")), device='cuda')", ")))", False),
+    ],
+)
+def test_the_accelerator_of_a_tensor_alone_makes_no_difference(
+    cuda: str, cpu: str, *, is_same: bool
+) -> None:
+    assert (keys(cuda) == keys(cpu)) is is_same
+
+
 def test_a_token_says_where_it_stands() -> None:
     assert tokens("a  [0.5]")[2] == Token(TokenKind.FLOAT, "0.5", 4, 7, gap="")
     assert tokens("a  b")[1] == Token(TokenKind.WORD, "b", 3, 4, gap="  ")
