@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import book_of
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import Checked, ahead, check, is_page, is_searched, prepare
+from sphinx_drift.files import Checked, Opened, ahead, check, is_page, is_searched, opened, prepare
 from sphinx_drift.model import Kind
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.excerpts import safe_line
@@ -122,7 +122,8 @@ def _refuse_update(paths: Sequence[Path], named: Sequence[Path]) -> None:
             "--update is refused under CI: a person decides what is documented; with --force it "
             "writes, for a patch that somebody reads"
         )
-    if reasons := irreversible(ahead(paths, named)):
+    read = (path for path in paths if isinstance(opened(path, named=path in named), Opened))
+    if reasons := irreversible(read):
         more = f" and {len(reasons) - 1} more" if reasons[1:] else ""
         raise ValueError(f"nothing was run: {reasons[0]}{more}; commit that, or add --force")
 

@@ -76,9 +76,7 @@ def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dic
     for path in paths:
         with contextlib.suppress(ValueError):  # reported when the file is checked
             book = book_of(path.parent)
-            if path in named or not (
-                book.excludes(path) or _left_out(path, book, book.resolved, {})
-            ):
+            if path in named or not (book.excludes(path) or _left_out_of_book(path, book)):
                 settings[path] = settings_for(path, **{**requested, "require": EVERY_PAGE})
     return settings
 
@@ -194,14 +192,19 @@ def _run(path: Path, file: Opened, *, named: bool, updates: bool, prose: bool) -
 
 def _left_out(path: Path, book: Book, settings: Settings, metadata: Mapping[str, Any]) -> str:
     """Return the setting by which a page or its book has it not run; nothing if it runs."""
-    mode, patterns = (
-        book.settings.get(f"nb_execution_{name}") or "" for name in ("mode", "excludepatterns")
-    )
     return (
         left_out_by(metadata, settings.metadata_key)
         or (why_not_run(metadata) if settings.is_mystmd else "")
-        or left_out(path.absolute(), mode, patterns)
+        or _left_out_of_book(path, book)
     )
+
+
+def _left_out_of_book(path: Path, book: Book) -> str:
+    """Return the setting by which a book has a page not run, whatever the page says."""
+    mode, patterns = (
+        book.settings.get(f"nb_execution_{name}") or "" for name in ("mode", "excludepatterns")
+    )
+    return left_out(path.absolute(), mode, patterns)
 
 
 def failed(path: Path, message: str, kind: Kind = Kind.UNREADABLE) -> Checked:

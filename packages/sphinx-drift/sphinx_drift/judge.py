@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 
 _WITH_ERROR = (Part.ALL, Part.MAIN, Part.STDERR)
 """The parts to which the message of an error belongs."""
+_STREAMS = {Part.STDOUT, Part.STDERR, Part.VALUE}
+_WITHIN = {
+    Part.ALL: {*_STREAMS, Part.PICTURE, Part.TRACEBACK},
+    Part.MAIN: {Part.STDOUT, Part.VALUE, Part.PICTURE, Part.TRACEBACK},
+    Part.VALUE: {Part.VALUE, Part.PICTURE},
+    Part.STDERR: {Part.STDERR, Part.TRACEBACK},
+}
+"""What an expectation that is unchecked leaves unchecked, if nothing else documents it."""
 
 
 def judge_page(  # noqa: PLR0913 - one page has these parts
@@ -348,8 +356,8 @@ def compare_runs(
             yield _outcome(cell, Kind.UNREPEATABLE, message=message)
         return
     for cell in page.cells:
-        if any(expectation.unchecked for expectation in cell.expectations):
-            continue
+        if page.stored and any(expectation.unchecked for expectation in cell.expectations):
+            continue  # a notebook says it of a whole cell
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
         for part in _parts_shown(cell, runs, is_page=not page.stored):
             once, again = (filtered(run.select(part), (*cell.filters, *filters)) for run in runs)
@@ -365,6 +373,12 @@ def _parts_shown(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> list[
     """Return the parts of a cell's outputs that readers see: of a value, the documented forms."""
     documented = {expectation.part for expectation in cell.expectations}
     is_text_seen = documented & OF_VALUES or not all(_in_forms(run, documented) for run in runs)
-    texts = [Part.ALL] if is_text_seen else [Part.STDOUT, Part.STDERR]
+    texts = {Part.ALL} if is_text_seen else {Part.STDOUT, Part.STDERR}
     unseen = {*FORMS} - documented if documented and is_page else set()
-    return [part for part in (*texts, *BESIDE) if part not in unseen]
+    if unchecked := {e.part for e in cell.expectations if e.unchecked}:
+        texts = (_STREAMS if is_text_seen else texts) - cell.hidden
+        unseen = unseen.union(*(_WITHIN.get(part, {part}) for part in unchecked))
+        if Part.MAIN in unchecked and any(run.error for run in runs):
+            unseen.add(Part.STDERR)  # to which the error belongs as well
+        texts, unseen = texts | documented - unchecked, unseen - (documented - unchecked)
+    return [part for part in Part if part in {*texts, *BESIDE} - unseen]

@@ -20,6 +20,7 @@ from sphinx_drift.run.injected import IN_FULL, fill_memory, report_versions
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import left_out_by
+from sphinx_drift.source.mystmd import why_not_run
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.variants import chosen, packages_named
 
@@ -57,7 +58,7 @@ def run_and_judge(
     settings = settings.of_page(notebook.metadata)
     page = settings.applied_to(page, Path(file))
     runs = planned(page, folder, settings)
-    judge = partial(_judge, notebook=notebook, file=file, settings=settings)
+    judge = partial(judge_run, notebook=notebook, file=file, settings=settings)
     execution = kept.find(notebook, runs[0], settings.cache) if settings.cache else None
     # Whatever fails is said of a run of now, and a second look is at the same run as the first.
     if execution is None or judge(page, execution).failed:
@@ -87,7 +88,7 @@ def run_and_judge(
     return result, execution, partial(judge, execution=execution)
 
 
-def _judge(  # noqa: PLR0913 - what is known of a page
+def judge_run(  # noqa: PLR0913 - what is known of a page
     page: Page,
     execution: Execution,
     *,
@@ -151,6 +152,7 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
             own_mode = notebook and (
                 "execution_mode" in table_in(notebook.metadata, key)
                 or left_out_by(notebook.metadata, key)
+                or (settings.is_mystmd and why_not_run(notebook.metadata))
             )
             if notebook and not own_mode and settings.applied_to(page, path).is_checked:
                 own = settings.of_page(notebook.metadata)

@@ -274,6 +274,43 @@ def test_runs_are_compared_but_for_what_is_unchecked() -> None:
     assert [(d.documented, d.executed) for d in found[0].verdict.differences] == [("0.2", "0.3")]
 
 
+@pytest.mark.parametrize(
+    ("unchecked", "checked", "varies", "expected"),
+    [
+        ([Part.STDERR], [], ["stderr"], 0),
+        ([Part.STDERR], [], ["stdout"], 1),
+        ([Part.STDERR], [Part.STDOUT], ["stdout", "stderr"], 1),
+        ([Part.STDOUT], [Part.STDERR], ["stdout"], 0),
+        ([Part.STDOUT], [], ["stderr"], 1),
+        ([Part.MAIN], [], ["stdout"], 0),
+        ([Part.MAIN], [], ["stderr"], 1),
+        ([Part.MAIN], [], ["error"], 0),
+        ([Part.ALL], [], ["stdout", "stderr", "error"], 0),
+        ([Part.ALL], [Part.STDOUT], ["stdout"], 1),
+        ([Part.STDERR], [Part.MAIN], ["error"], 1),
+        ([Part.HTML], [], ["stdout"], 1),
+    ],
+)
+def test_only_the_part_that_is_unchecked_may_differ_between_runs(
+    unchecked: list[Part], checked: list[Part], varies: list[str], expected: int
+) -> None:
+    free = (expecting("", part=part, unchecked="timing") for part in unchecked)
+    page = page_of((*free, *(expecting("1", part=part) for part in checked)))
+    same = [("stdout", "1"), ("stderr", "1"), *[("error", "E: 1")] * ("error" in varies)]
+    other = [(name, text.replace("1", "2") if name in varies else text) for name, text in same]
+    books = notebook(same), notebook(other)
+    found = [*compare_runs(page, *books, Execution(frozenset({0})))]
+    assert [outcome.kind for outcome in found] == [Kind.UNREPEATABLE] * expected
+
+
+def test_a_stream_that_is_hidden_may_differ_beside_an_unchecked_one() -> None:
+    page = page_of((expecting("", part=Part.MAIN, unchecked="timing"),))
+    (cell,) = page.cells
+    page = replace(page, cells=(replace(cell, hidden=frozenset({Part.STDERR})),))
+    first, second = (notebook([("stderr", text)]) for text in ("1", "2"))
+    assert not [*compare_runs(page, first, second, Execution(frozenset({0})))]
+
+
 def test_second_run_that_stops_is_reported() -> None:
     stopped = Execution(frozenset(), Failure(Ending.RAISED, 1, "E: m"))
     book = notebook([], [])

@@ -15,9 +15,10 @@ import pytest
 from nbformat import v4
 
 from sphinx_drift.__main__ import main
-from sphinx_drift.files import check
+from sphinx_drift.files import ahead, check
 from sphinx_drift.model import Kind
 from sphinx_drift.mystmd.judge_pages import Judge
+from sphinx_drift.run_and_judge import begin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,6 +159,30 @@ def test_update_writes_inside_directives(project: Callable[..., Path]) -> None:
     assert main([str(folder)]) == 0
 
 
+def test_what_git_could_not_bring_back_is_not_written(
+    project: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    drawing = f"# No kernel\n\n{CELL}"
+    folder = project(index_md=f"{FRONT}{CELL}{WRONG}", left_out_md=drawing, prose_md="# P\n")
+    with pytest.raises(SystemExit):
+        main(["--update", str(folder)])
+    told = capsys.readouterr().err
+    assert "index.md is untracked; commit that, or add --force" in told  # and no other
+    assert WRONG in (folder / "index.md").read_text("utf-8")
+
+
+def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path]) -> None:
+    folder = project(index_md=f"{FRONT}{CELL}{WRONG}", left__out_md=CELL)
+    pages = [folder / "index.md", folder / "left" / "out.md"]
+    try:
+        assert begin(ahead(pages, [])) == {folder / "index.md"}
+    finally:
+        begin({})
+
+
 # The build ---------------------------------------------------------------------------------
 
 
@@ -183,6 +208,38 @@ def test_what_a_build_hands_over_is_judged(project: Callable[..., Path]) -> None
     ):
         ((_, text),) = answer["failed"]
         assert why in text
+
+
+REASONED = f"{RIGHT[:-9]}:reference-only: a draw\n{RIGHT[-9:]}"
+
+
+@pytest.mark.parametrize(
+    ("own", "front", "documented", "fails"),
+    [
+        ("", "", RIGHT, "executed 0.26"),
+        ("filters = [['0[.]2\\d', 'x', 'varies']]", "", RIGHT, ""),
+        ("", "drift: {filters: [['0[.]2\\d', x, varies]]}\n", RIGHT, ""),
+        ("", "", REASONED, "executed 0.26"),
+        ('reference = {python = "2"}', "", REASONED, ""),
+        ('reference = {numpy = "1"}', "", REASONED, ""),
+        ("", "drift: {reference: {python: '2'}}\n", REASONED, ""),
+        ('require = "all"', "", "", "undocumented"),
+        ("", "drift: {complete: true}\n", "", "undocumented"),
+    ],
+)
+def test_a_build_is_judged_as_the_command_judges(
+    project: Callable[..., Path], own: str, front: str, documented: str, fails: str
+) -> None:
+    varying = CELL.replace("print(1 / 4)", "import numpy\nprint('0.2' + str(6))")
+    folder = project(index_md=f"---\n{KERNEL}{front}---\n\n{varying}{documented}")
+    (folder / "pyproject.toml").write_text(
+        f'[tool.sphinx-drift]\npolicy = "exact"\n{own}\n', "utf-8"
+    )
+    by_command = check(folder / "index.md", named=False).result
+    assert by_command.failed == bool(fails), by_command
+    failed = answered(folder, streams("0.26\n"))["failed"]
+    assert len(failed) == bool(fails), failed
+    assert all(fails in text for _, text in failed)
 
 
 SITE = "site:\n  template: theme\n"
