@@ -32,9 +32,9 @@ _BLOCK = re.compile(
     "li|main|ol|p|pre|section|tbody|text|tfoot|thead|tspan|ul"
 )
 """The elements that begin and end a line; two of them are a drawing's."""
-_CELL, _SPACE = "\0", "\1"
-"""What marks a cell until its line is read, and a space that a reader sees."""
-_BEFORE = {"hr": "---", "li": "- ", "sub": "_{", "sup": "^{", **dict.fromkeys(_CELLS, _CELL)}
+_CELL, _SPACE, _ITEM = "\0", "\1", "\2"
+"""What marks a cell until its line is read, a space that a reader sees, and a member of a list."""
+_BEFORE = {"hr": "---", "li": f"{_ITEM} ", "sub": "_{", "sup": "^{", **dict.fromkeys(_CELLS, _CELL)}
 _AFTER = {"sub": "}", "sup": "}"}
 
 _PICTURES = {"audio", "img", "video"}
@@ -151,7 +151,7 @@ def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
 
 def _shown(text: str, *, is_verbatim: bool) -> str:
     """Return a text with its white space as it is shown."""
-    text = text.replace(_CELL, "").replace(_SPACE, " ")
+    text = text.replace(_CELL, "").replace(_ITEM, "").replace(_SPACE, " ")
     return text.replace(" ", _SPACE) if is_verbatim else re.sub(r"\s+", " ", text)
 
 
@@ -160,7 +160,7 @@ def _line(text: str) -> str:
     cells = [" ".join(cell.split()) for cell in text.split(_CELL)]
     first = 1 if cells[1:] and not cells[0] else 0
     line = " | ".join(cells[first:]).strip() if any(cells) else ""
-    return line.replace(_SPACE, " ").rstrip() if line != "-" else ""
+    return line.replace(_ITEM, "-").replace(_SPACE, " ").rstrip() if line != _ITEM else ""
 
 
 def _unknown_in(node: LexborNode, tag: str) -> str:

@@ -60,7 +60,7 @@ def _above(folder: Path, marks: tuple[str, ...]) -> Path | None:
 
 
 def _filter(root: str, shown: str) -> Filter:
-    pattern = re.compile(rf"(?<![\w./-]){re.escape(root)}(?![\w.-])")
+    pattern = re.compile(rf"(?<![\w./>-]){re.escape(root)}(?![\w.-])")
     return Filter(pattern, NAME, "holds on this machine alone", shown)
 
 

@@ -29,6 +29,8 @@ _WIDGETS = (
     "application/vnd.plotly",
     "application/vnd.vega",
 )
+_PLACE = re.compile(r" \([^()\n]*, line \d+\)$")
+"""Where the error of a syntax is."""
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
 _DESCRIPTION = re.compile(r"<[^<>]*>\s*")
 
@@ -178,9 +180,12 @@ def _add_error(result: Printed, output: NotebookNode) -> None:
     result.error = ": ".join(str(part) for part in (output.ename, output.evalue) if part)
     if text := messages(output.get("traceback", ()), str(output.ename)):
         result.pieces.append((Part.TRACEBACK, text))
-        _, message, notes = f"\n{text}".rpartition(f"\n{result.error}")
+        # A traceback has it without its colors and, of a syntax error, without its place.
+        error = _PLACE.sub("", plain(result.error)).rstrip()
+        _, message, notes = f"\n{text}".rpartition(f"\n{error}")
+        notes = notes.lstrip(" ")
         if message and notes.startswith(("\n", ":\n")):
-            result.error += notes
+            result.error = error + notes
 
 
 def _add_data(result: Printed, output: NotebookNode) -> None:

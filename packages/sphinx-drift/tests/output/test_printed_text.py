@@ -219,13 +219,23 @@ def test_only_the_path_of_a_kernels_folder_is_replaced(text: str, same_everywher
     assert printed([stream(text, "stderr")]).select(Part.ALL) == f"{same_everywhere}\n"
 
 
-@pytest.mark.parametrize("message", ["row 7", ""])
-def test_the_notes_of_an_error_are_a_part_of_it(message: str) -> None:
+@pytest.mark.parametrize(
+    ("message", "value"),
+    [
+        ("row 7", "row 7"),
+        ("", ""),
+        ("shapes (3,) (4,) ", "shapes (3,) (4,) "),
+        ("bad syntax", "bad syntax (f.py, line 1)"),
+        ("red", "\x1b[31mred\x1b[0m"),
+    ],
+)
+def test_the_notes_of_an_error_are_a_part_of_it(message: str, value: str) -> None:
     head = "ValueError     Traceback (most recent call last)"
     parts = [head, "Cell In[1], line 1\n----> 1 f()", f"ValueError: {message}", "/a note 5"]
-    raised = v4.new_output("error", ename="ValueError", evalue=message, traceback=parts)
+    raised = v4.new_output("error", ename="ValueError", evalue=value, traceback=parts)
     documented = f"ValueError: {message}".rstrip() + "\n/a note 5"
     assert printed([raised]).error == documented
+    message = value
     assert printed([raised]).select(Part.TRACEBACK) == f"{documented}\n"
     raised.traceback = []
     assert printed([raised]).error == f"ValueError: {message}".removesuffix(": ")

@@ -278,8 +278,9 @@ def test_folders_of_this_machine_are_written_by_their_names(
     (tmp_path / "conf.py").touch()
     monkeypatch.chdir(tmp_path)
     code = cell("import pathlib, sys\nprint(pathlib.Path('tool.py').resolve())")
-    path = put(tmp_path, code, expected("old"), cell("print(sys.prefix)"))
-    after = code + expected("<book>/tool.py") + cell("print(sys.prefix)") + expected("<env>")
+    again = cell("import tempfile\nprint(sys.prefix, tempfile.gettempdir() + '/tmp/5')")
+    path = put(tmp_path, code, expected("old"), again)
+    after = code + expected("<book>/tool.py") + again + expected("<env> <tmp>/tmp/5")
     assert updated(path) == FRONT + after
 
 
