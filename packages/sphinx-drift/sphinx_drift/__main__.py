@@ -24,7 +24,7 @@ from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.excerpts import safe_line
 from sphinx_drift.report.formats import exit_status, to_github
 from sphinx_drift.report.summary import summary, unused_filters
-from sphinx_drift.report.text import render, use_color
+from sphinx_drift.report.text import closing_line, render, use_color
 from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run_and_judge import begin
 from sphinx_drift.settings import Settings, changed_by_environment, entries
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
     results = [file.result for file in checked]
     if not options.update:
-        _report(results, verbose=options.verbose)
+        _report(results, options)
     if options.prose:
         notes = [note for each in checked for note in each.notes]
         print("\n".join(notes) or "no sentence nearly says a number that is printed beside it")
@@ -107,12 +107,16 @@ def _requested(options: argparse.Namespace) -> dict[str, Any]:
     return requested
 
 
-def _report(results: Sequence[PageResult], *, verbose: bool) -> None:
+def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
     """Print what came of all files, and on GitHub annotate their lines."""
     if os.environ.get("GITHUB_ACTIONS"):
         for line in to_github(results):
             print(line)
-    print(render(results, color=use_color(sys.stdout), verbose=verbose))
+    color = use_color(sys.stdout)
+    if options.quiet:
+        print(closing_line(results, color=color))
+    else:
+        print(render(results, color=color, verbose=options.verbose))
 
 
 def _refuse_update(paths: Sequence[Path], named: Sequence[Path]) -> None:
@@ -185,6 +189,7 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--force", action="store_true", help="with --update: also under CI, and what git can't undo"
     )
+    add("-q", "--quiet", action="store_true", help="print the last line alone")
     add("-v", "--verbose", action="store_true", help="list what was verified too")
     return parser
 

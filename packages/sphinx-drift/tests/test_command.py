@@ -215,6 +215,10 @@ def test_what_is_verified_is_listed_if_that_is_asked_for(
     assert out.startswith(f"{page}:9: drift in cell 2 (line 5):")
     assert "\n1 output drifted, 1 output verified on 1 page (torch" in out
     assert ": verified" not in out
+    command.main([str(page), "--quiet"])
+    last = capsys.readouterr().out
+    assert last.startswith("1 output drifted")
+    assert out.endswith(last)
     command.main([str(page), "--verbose"])
     assert ": verified" in capsys.readouterr().out
     monkeypatch.setenv("FORCE_COLOR", "1")
