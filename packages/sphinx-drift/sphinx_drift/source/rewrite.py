@@ -6,7 +6,6 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.compare import compare
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.source.lines import NEWLINE
 from sphinx_drift.source.markdown import DIRECTIVE
@@ -44,10 +43,7 @@ def rewritten(outcome: Outcome) -> list[str]:
         first, last = difference.documented_span
         text += documented[done:first] + executed[slice(*difference.executed_span)]
         done = last
-    text += documented[done:]
-    return rows_of(
-        text if compare(text, executed, waivers=outcome.verdict.waived).same else executed
-    )
+    return rows_of(text + documented[done:])
 
 
 def rows_of(text: str) -> list[str]:

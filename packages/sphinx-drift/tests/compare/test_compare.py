@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sphinx_drift.compare.compare import UNITS, Difference, Policy, Verdict, Waiver, compare
 from sphinx_drift.compare.precise import Precise
-from sphinx_drift.compare.rounding import FloatKind, judge, ulp_distance
+from sphinx_drift.compare.rounding import FloatKind, Origin, judge, ulp_distance
 from sphinx_drift.compare.tokens import tokens
 
 V1 = """\
@@ -256,6 +256,12 @@ def test_what_was_accepted_is_listed_with_its_distance() -> None:
     assert 0 < accepted.units < 1
     wrong = portable(TAIL.replace("4.7716", "4.7816"), TAIL_PRINTED, TAIL_PRECISE)
     assert len(wrong.accepted) == len(wrong.differences) == 1
+
+
+def test_an_exponent_may_be_a_capital() -> None:
+    origin = Origin("100001", FloatKind.FLOAT64, Decimal(100001))
+    assert judge("1E5", "1E5", origin) == judge("1e5", "1e5", origin)
+    assert judge("1E5", "2E5", origin) == judge("1e5", "2e5", origin)
 
 
 @given(
