@@ -85,8 +85,9 @@ def reproducible(device: str = "auto") -> Iterator[torch.device]:
 
     Raises:
         RuntimeError: If the device doesn't work. Inside, by PyTorch, if an operation has no
-            deterministic algorithm, or if ``generator=`` names a generator of the device.
-        NotImplementedError: Inside, for what can't draw on the CPU, as cuDNN's LSTM with dropout.
+            deterministic algorithm.
+        NotImplementedError: Inside, for what can't draw on the CPU, as cuDNN's LSTM with dropout,
+            or with a ``generator=`` of the device.
 
     Examples:
         >>> import torch
@@ -124,6 +125,10 @@ def _compute_exactly(stack: ExitStack) -> None:
     torch.set_float32_matmul_precision("highest")
     stack.callback(torch.set_deterministic_debug_mode, torch.get_deterministic_debug_mode())
     torch.set_deterministic_debug_mode("error")
+    memory = torch.utils.deterministic
+    filled = memory.fill_uninitialized_memory
+    stack.callback(setattr, memory, "fill_uninitialized_memory", filled)
+    memory.fill_uninitialized_memory = False  # a kernel more for each new tensor
     _set_variable(stack, "CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
