@@ -56,13 +56,10 @@
   const named = (name) => (/^\w+$/.test(name) ? code(name) : name);
   const listedCodes = (codes) => codes.flatMap((name, i) => [i ? ", " : "", named(name)]);
 
-  const alsoOf = ({ mistakes }) => {
-    if (!mistakes.length) return [];
-    const items = mistakes.map(({ title, codes }) =>
-      [link(plain(title), `#${sections[title]}`), ", in ", ...listedCodes(codes)]);
-    const summary = element("summary", `${counted(mistakes.length, "mistake")} would make the same numbers`);
-    return [element("details", summary, list(items))];
-  };
+  const alsoOf = ({ mistakes }) =>
+    mistakes.map(({ title, codes }) =>
+      paragraph("A mistake makes the same numbers: ", link(plain(title), `#${sections[title]}`),
+        ", in ", ...listedCodes(codes), "."));
 
   const cure = ({ title, codes }) =>
     paragraph(element("strong", plain(title)), ", in ", ...listedCodes(codes), ". ",
