@@ -183,13 +183,23 @@ def looking_up() -> list[dict[str, Any]]:
     return found
 
 
-def leak_looks(steps: int) -> list[list[float]]:
-    """Return the mean weight of the asked card in training, for each seed and deal held out."""
+def leak_rules(steps: int) -> list[list[list[float]]]:
+    """Return how each seed answers, for each deal held out.
+
+    That is, over the questions it is trained with, the mean weight of the asked card and of the
+    other two; and which part it gets right of the 63 questions about deals with equal numbers.
+    """
+    x, answers = questions([deal for deal in DEALS if len(set(deal)) < len(deal)])
     found = []
     for deal in range(len(SIX)):
         models, kept = learn(SIX, torch.tensor([deal]), steps)
-        found.append(last_looks(models, SIX)[:, kept][..., range(3), range(3)].mean((1, 2)))
-    return [[round(x, 4) for x in row] for row in torch.stack(found, -1).tolist()]
+        on_cards = last_looks(models, SIX)[:, kept][..., :3]
+        asked = on_cards[..., range(3), range(3)].mean((1, 2))
+        with torch.no_grad():
+            right = torch.stack([(m(x).argmax(-1) == answers).float().mean() for m in models])
+        found.append(torch.stack([asked, on_cards.sum(-1).mean((1, 2)) - asked, right], -1))
+    rows: list[list[list[float]]] = torch.stack(found, 1).tolist()
+    return [[[round(x, 4) for x in each] for each in row] for row in rows]
 
 
 def leak(steps: int) -> list[list[list[int]]]:
@@ -250,7 +260,7 @@ SHARED = {
 }
 EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
     **{f"cards, one deal held out, {n} steps": partial(leak, n) for n in (100, 1000)},
-    "cards, one deal held out, 1000 steps, weight of the asked card": partial(leak_looks, 1000),
+    "cards, one deal held out, 1000 steps, how": partial(leak_rules, 1000),
     "cards, nothing shared": cards,
     "cards, weight of the asked card": looking_up,
     "cards, queries at 0": lambda: list(
