@@ -27,24 +27,19 @@ SEEDS = (123, 0, 1, 2, 3)
 # For each page, what is measured by the names of its cells.
 MEASURED: dict[str, dict[str, str]] = {
     "kv-cache": {
-        "weight of the first token": "[weight_on(model, ids)]",
-        **{
-            name: f"[late[{name!r}]]"
-            for name in (
-                "all",
-                "window",
-                "first kept, its value 0",
-            )
-        },
-        "`^` moved: weight of `^`": "[weight_on(model, moved, position=4)]",
+        "first token": "[weight_on(model, ids)]",
+        "`^`, moved to the fifth position": "[weight_on(model, moved, position=4)]",
         **{
             f"no `^`: {name}": f"[without_start(source, seed)[{name!r}]]"
-            for name in (
-                "weight of <",
-                "weight of itself",
-                "all",
-                "window",
-            )
+            for name in ("`<`", "the letter itself")
+        },
+        **{
+            name: f"[late[{name!r}]]"
+            for name in ("all", "window", "window, second kept", "first kept, its value 0")
+        },
+        **{
+            f"no `^`: {name}": f"[without_start(source, seed)[{name!r}]]"
+            for name in ("all", "window")
         },
     },
 }
@@ -72,7 +67,7 @@ def names_of(source: str) -> dict[str, Any]:
 
 @functools.cache
 def without_start(source: str, seed: int) -> dict[str, float]:
-    """Train the page's head without a first sign: where letters look, and the loss at them."""
+    """Train the page's head without a first token `^`: where letters look, and the loss at them."""
     page = names_of(source)
     torch.manual_seed(seed)
     model = page["learn"](page["texts"](2000, start=False))
@@ -83,8 +78,8 @@ def without_start(source: str, seed: int) -> dict[str, float]:
         model(ids, page["causal"])
     found = {}
     weights, again = model.attn_weights, ids == page["AGAIN"]
-    for name, to in (("<", again[:, None]), ("itself", torch.eye(ids.shape[1]))):
-        found[f"weight of {name}"] = (weights * to).sum(-1)[:, 16:][letters].mean().item()
+    for name, to in (("`<`", again[:, None]), ("the letter itself", torch.eye(ids.shape[1]))):
+        found[name] = (weights * to).sum(-1)[:, 16:][letters].mean().item()
     with torch.no_grad():
         for name, mask in (("all", page["causal"]), ("window", page["alone"])):
             found[name] = losses(model, new, mask)[:, 16:][letters].mean().item()
