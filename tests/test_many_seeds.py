@@ -181,8 +181,8 @@ def two_heads() -> Iterator[tuple[str, str]]:
     yield CONTROLS, f"four ({', '.join(looks['plural'])}) looks for plural nouns"
     yield ENDS, "four look for plurals and four for singulars"
     shuffled = [row["shuffled"][0] for row in TRAINED]
-    mean = f"{sum(shuffled) / 20:.2f} of the verbs on average"
-    yield CONTROLS, f"{mean}, and with no seed more than {max(shuffled):.2f}"
+    average = f"{sum(shuffled) / 20:.2f} of the verbs on average"
+    yield CONTROLS, f"{average}, between {min(shuffled):.2f} and {max(shuffled):.2f}"
     two, one = "heads, nothing shared", "one head of 4, nothing shared"
     words = f"{counted(one)} of 60 learn everything instead of {counted(two)} ({compare(two, one)})"
     yield CONTROLS, words
