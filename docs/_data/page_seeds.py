@@ -27,18 +27,14 @@ SEEDS = (123, 0, 1, 2, 3)
 # For each page, what is measured by the names of its cells.
 MEASURED: dict[str, dict[str, str]] = {
     "kv-cache": {
-        "first token": "[weight_on(model, ids)]",
-        "`^`, moved to the fifth position": "[weight_on(model, moved, position=4)]",
+        "weight of the first token": "[weight_on(model, ids)]",
+        "weight of `^`, moved": "[weight_on(model, moved, position=4)]",
         **{
-            f"no `^`: {name}": f"[without_start(source, seed)[{name!r}]]"
-            for name in ("`<`", "the letter itself")
-        },
-        **{
-            name: f"[late[{name!r}]]"
+            f"loss, {name}": f"[late[{name!r}]]"
             for name in ("all", "window", "window, second kept", "first kept, its value 0")
         },
         **{
-            f"no `^`: {name}": f"[without_start(source, seed)[{name!r}]]"
+            f"loss without `^`, {name}": f"[without_start(source, seed)[{name!r}]]"
             for name in ("all", "window")
         },
     },
@@ -67,22 +63,16 @@ def names_of(source: str) -> dict[str, Any]:
 
 @functools.cache
 def without_start(source: str, seed: int) -> dict[str, float]:
-    """Train the page's head without a first token `^`: where letters look, and the loss at them."""
+    """Train the page's head without a first token `^`, and return the loss at letters."""
     page = names_of(source)
     torch.manual_seed(seed)
     model = page["learn"](page["texts"](2000, start=False))
     new = page["texts"](300, start=False)
-    ids, losses = new[:, :-1], page["losses"]
-    letters = ids[:, 16:] < page["AGAIN"]
-    with torch.no_grad():
-        model(ids, page["causal"])
+    letters = new[:, 16:-1] < page["AGAIN"]
     found = {}
-    weights, again = model.attn_weights, ids == page["AGAIN"]
-    for name, to in (("`<`", again[:, None]), ("the letter itself", torch.eye(ids.shape[1]))):
-        found[name] = (weights * to).sum(-1)[:, 16:][letters].mean().item()
     with torch.no_grad():
         for name, mask in (("all", page["causal"]), ("window", page["alone"])):
-            found[name] = losses(model, new, mask)[:, 16:][letters].mean().item()
+            found[name] = page["losses"](model, new, mask)[:, 16:][letters].mean().item()
     return found
 
 
