@@ -183,10 +183,6 @@ def two_heads() -> Iterator[tuple[str, str]]:
     shuffled = [row["shuffled"][0] for row in TRAINED]
     average = f"{sum(shuffled) / 20:.2f} of the verbs on average"
     yield CONTROLS, f"{average}, between {min(shuffled):.2f} and {max(shuffled):.2f}"
-    two, one = "heads, nothing shared", "one head of 4, nothing shared"
-    words = f"{counted(one)} of 60 learn everything instead of {counted(two)} ({compare(two, one)})"
-    yield CONTROLS, words
-    yield CONTROLS, f"since {counted(one)} seeds learn with one"
     yield ENDS, f"Of twenty seeds, {sum(right[:20])} get every"
     three, single = counted("cards, nothing shared"), counted("cards, all three shared")
     assert fisher(three, single, 20) < TINY

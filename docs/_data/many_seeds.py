@@ -225,7 +225,6 @@ def heads(
     rate: float = 0.01,
     steps: int = 1000,
     slower: dict[str, float] | None = None,
-    num_heads: int = 2,
 ) -> list[list[float]]:
     """Return each seed's shares of held-out verbs and pronouns that are right."""
     trained, held_out = sentences()
@@ -236,7 +235,6 @@ def heads(
         if d_k > 2:  # noqa: PLR2004 - the model's own
             model.attention = MultiHeadAttention(16, 2 * d_k, 10, 0.0, 2)
             model.predict = nn.Linear(16 + 2 * d_k, 35)
-        model.attention.num_heads, model.attention.head_dim = num_heads, 2 * d_k // num_heads
         if not root:
             model.attention.W_query.register_forward_hook(lambda _, x, queries: queries * d_k**0.5)
         for name in shared:
@@ -300,7 +298,6 @@ EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
         }.items()
     },
     "heads, nothing shared": partial(heads, 60),
-    "one head of 4, nothing shared": partial(heads, 60, num_heads=1),
     **{f"heads, {name} shared": partial(heads, 60, shared=s) for name, s in SHARED.items()},
     "heads, nothing shared, seeds 60 to 119": partial(heads, 60, first=60),
     "heads, keys and values shared, seeds 60 to 119": partial(
