@@ -222,6 +222,8 @@ def test_the_small_gpt_was_trained_by_the_cells_of_its_page() -> None:
     ahead = [row["five side by side"] - row["the GPT"] for row in record["seeds"].values()]
     assert "ahead of them by 0.03 to 0.05 with every seed" in text
     assert [f"{min(ahead):.2f}", f"{max(ahead):.2f}"] == ["0.03", "0.05"]
+    for name in ("five, twice as wide", "sixteen side by side"):
+        assert all(row[name] > row["five side by side"] for row in record["seeds"].values())
     counting = record["Kneser-Ney"]
     lead, error = counting["the GPT is ahead by"]
     said = f"reaches {counting['loss']:.2f} on the same characters: the GPT is behind it by"
