@@ -98,7 +98,7 @@ def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
 
 DEFAULTS = (
     Filter(
-        re.compile(r"(?:\.|\?)? (?:Did you mean:? |Did you forget to import )'[\w.]{1,80}'\?"),
+        re.compile(r"[.?]? (?:Did you mean:?|(?:D|Or d)id you forget to import) '[\w.]{1,80}'\?"),
         *("suggestion", "differs between versions of Python", ""),
     ),
     # No object lies at fewer digits: `at 0x10` is what somebody has written.

@@ -21,14 +21,8 @@ if TYPE_CHECKING:
 
 _PLAIN, _SVG = "text/plain", "image/svg+xml"
 _PICTURES = ("image/", "video/", "audio/")
-_WIDGETS = (
-    "application/javascript",
-    "application/vnd.bokehjs",
-    "application/vnd.holoviews",
-    "application/vnd.jupyter.widget",
-    "application/vnd.plotly",
-    "application/vnd.vega",
-)
+_WIDGETS = ("application/javascript", "application/vnd.jupyter.widget")
+"""What MyST-NB shows and not the text beside it, whatever that is."""
 _PLACE = re.compile(r" \([^()\n]*, line \d+\)$")
 """Where the error of a syntax is."""
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
@@ -272,7 +266,11 @@ def _text(data: object) -> str:
 
 def _structured(data: object) -> str:
     """Return JSON as text, each member on a line of its own; older notebooks store it as text."""
-    return data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
+    return (
+        data
+        if isinstance(data, str)
+        else json.dumps(data, indent=2, ensure_ascii=False, sort_keys=True)
+    )
 
 
 def _join(pieces: Iterable[str]) -> str:

@@ -147,6 +147,7 @@ def test_structure_counts(one: str, other: str) -> None:
 
 
 LOSS = '{\n  "loss": [\n    0.5\n  ]\n}\n'
+SORTED = '{\n  "a": 2,\n  "b": 1\n}\n'  # as a notebook is saved
 SVG = "<svg>\n<text>0.5</text></svg>"
 HTML = "<IPython.core.display.HTML object>"
 STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
@@ -181,6 +182,8 @@ STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
         ({"image_svg+xml": "<svg><path d='M 0 1'/></svg>"}, Part.PICTURE, ""),
         ({"application_json": {"loss": [0.5]}, "text_plain": STYLER}, Part.VALUE, LOSS),
         ({"application_json": {"loss": [0.5]}, "text_plain": "0.5"}, Part.JSON, LOSS),
+        ({"application_json": {"b": 1, "a": 2}, "text_plain": STYLER}, Part.JSON, SORTED),
+        ({"application_vnd.plotly.v1+json": {}, "text_plain": "0.75"}, Part.VALUE, "0.75\n"),
         ({"application_json": [1, 2], "text_plain": STYLER}, Part.VALUE, "[\n  1,\n  2\n]\n"),
     ],
 )
