@@ -83,7 +83,9 @@ def judge_rounding(documented: str, executed: str, origin: Origin) -> Judgement:
         return Judgement(math.inf, objection)
     kind = origin.kind
     beyond = _beyond(documented, executed, decimal_of(origin.text))
-    units = ulp_distance(beyond, origin.largest, kind)
+    units = 0.0
+    if beyond:
+        units = float(beyond / ulp(origin.largest, kind)) if origin.largest else math.inf
     distance = ""
     if units > kind.units:
         name = kind.name.lower()
@@ -150,29 +152,11 @@ def _most(documented: str, origin: Origin) -> Decimal:
     value = abs(decimal_of(origin.text))
     least = min(filter(None, (abs(decimal_of(documented)), value)), default=Decimal(0))
     third = Decimal(1).scaleb(least.adjusted() - 2) if least else Decimal(0)
-    own = origin.kind.units * _unit(value, origin.kind) if value else Decimal(0)
+    own = origin.kind.units * ulp(value, origin.kind) if value else Decimal(0)
     return max(_THIRD * third, _LAST * 2 * half_unit(documented), own)
 
 
-def ulp_distance(beyond: Decimal, scale: Decimal, kind: FloatKind) -> float:
-    """Return a distance in units in the last place of a number of magnitude ``scale``.
-
-    Args:
-        beyond: The distance.
-        scale: The magnitude at which the arithmetic was done.
-        kind: The format it was done in.
-
-    Examples:
-        >>> ulp_distance(Decimal(2) ** -23, Decimal(1), FloatKind.FLOAT32)
-        1.0
-
-    """
-    if not (beyond and scale):
-        return math.inf if beyond else 0.0
-    return float(beyond / _unit(scale, kind))
-
-
-def _unit(value: Decimal, kind: FloatKind) -> Decimal:
+def ulp(value: Decimal, kind: FloatKind) -> Decimal:
     """Return the unit in the last place of a number of a format."""
     return Decimal(2) ** (math.frexp(float(value))[1] - 1 - kind.value)
 
@@ -196,6 +180,6 @@ def half_unit(text: str) -> Decimal:
     value = decimal_of(text)
     exponent = value.as_tuple().exponent
     # With an exponent, a zero is a zero and not what is left of a small number.
-    if not isinstance(exponent, int) or (not value and "e" in text.lower()):
+    if not isinstance(exponent, int) or (not value and "e" in text):
         return Decimal(0)
     return Decimal((0, (5,), exponent - 1))
