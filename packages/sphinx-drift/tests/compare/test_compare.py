@@ -19,25 +19,14 @@ V1 = """\
 tensor([[0.2996, 0.8053],
         [0.3061, 0.8210],
         [0.3058, 0.8203],
-        [0.2948, 0.7939],
-        [0.2927, 0.7891],
-        [0.2990, 0.8040]], grad_fn=<MmBackward0>)
+        [0.2948, 0.7939]], grad_fn=<MmBackward0>)
 """
-TAIL = """\
-tensor([2.2665e-19, 8.8675e-04, 4.2010e-21, 2.2835e-07, 2.2890e-03, 2.2890e-03,
-        5.6183e-11, 8.8675e-04, 6.8322e-11, 4.7716e-11, 5.7849e-30, 9.9365e-01,
-        1.4957e-13], grad_fn=<SoftmaxBackward0>)
-"""
+TAIL = "tensor([5.6183e-11, 4.7716e-11, 5.7849e-30, 9.9365e-01])"
 TAIL_PRINTED = TAIL.replace("5.6183e-11", "5.6184e-11")
-TAIL_PRECISE = """\
-tensor([2.26647617086500294e-19, 8.86749650817364454e-04,
-        4.20104192041655541e-21, 2.28347786901395011e-07,
-        2.28896387852728367e-03, 2.28896387852728367e-03,
-        5.61835335199933894e-11, 8.86749650817364454e-04,
-        6.83222645125880490e-11, 4.77157376110870501e-11,
-        5.78488041508586760e-30, 9.93648350238800049e-01,
-        1.49570704129423082e-13], grad_fn=<SoftmaxBackward0>)\u2063float32\u2063
-"""
+TAIL_PRECISE = (
+    "tensor([5.61835335199933894e-11, 4.77157376110870501e-11, 5.78488041508586760e-30, "
+    "9.93648350238800049e-01])\u2063float32\u2063"
+)
 ROUNDING = Path(__file__).with_name("rounding.txt")
 SCORES = "tensor([[-0.5000,    -inf],\n        [ 0.2500,  1.5000]])"
 
@@ -54,7 +43,7 @@ def notes(verdict: Verdict) -> str:
 
 # What `mutants.py` does not alter.
 REJECT = {
-    "exponent's sign": (TAIL, TAIL.replace("8.8675e-04", "8.8675e+04", 1)),
+    "exponent's sign": (TAIL, TAIL.replace("5.6183e-11", "5.6183e+11")),
     "tail blanked": (TAIL, TAIL.replace("5.7849e-30", "0.0000e+00")),
     "regrouped": ("[[1, 2], [3, 4], [5, 6]]", "[[1, 2, 3], [4, 5, 6]]"),
     "infinity becomes zero": (SCORES, SCORES.replace("   -inf", "0.0000")),
@@ -103,18 +92,15 @@ BROKEN = "a line break before it is"
 def test_each_difference_is_shown_alone(
     documented: str, executed: str, found: list[tuple[object, ...]]
 ) -> None:
-    differences = compare(documented, executed).differences
+    verdict = compare(documented, executed)
+    assert verdict.tokens == len(tokens(documented))
+    differences = verdict.differences
     assert [(d.documented, d.executed, d.index, d.note) for d in differences] == found
     for d in differences:
         assert plain(documented)[slice(*d.documented_span)] == d.documented
         assert plain(executed)[slice(*d.executed_span)] == d.executed
         both = f"{d.documented} {d.executed}"
         assert d.number is (not d.note and re.fullmatch(r"[\d.]+ -?[\d.]+", both) is not None)
-
-
-def test_it_counts_what_it_compared() -> None:
-    verdict = compare("keys [1, 2.0]\nend", "keys [1, 2.0]\n3\nend")
-    assert verdict.tokens == 8
 
 
 def test_long_outputs_are_compared_number_by_number_if_they_have_one_shape() -> None:
@@ -164,12 +150,7 @@ HALVES = "[0.5, 0.5]"
         (TAIL, TAIL_PRINTED, [KNOWN, KNOWN], "waived stale"),
         (TAIL, TAIL, [GONE], "stale"),
         (TAIL, TAIL.replace("5.6183e-11", "5.6185e-11"), [KNOWN], "differences"),
-        (
-            TAIL,
-            TAIL.replace("tensor", "array"),
-            [Waiver("tensor", "array", "")],
-            "differences stale",
-        ),
+        ("a 0.5", "b 0.5", [Waiver("a", "b", "no number")], "differences stale"),
         # Each covers one element.
         (HALVES, "[0.6, 0.6]", [HALF], "differences waived"),
         (HALVES, "[0.6, 0.6]", [HALF, HALF], "waived"),
@@ -184,14 +165,10 @@ def test_a_waiver(documented: str, executed: str, waivers: list[Waiver], filled:
     names = ("differences", "waived", "stale")
     assert " ".join(name for name in names if getattr(verdict, name)) == filled
     assert verdict.same is ("differences" not in filled)
-
-
-def test_a_waiver_comes_before_rounding() -> None:
-    verdict = compare(
-        TAIL, TAIL_PRINTED, policy=Policy.PORTABLE, precise=TAIL_PRECISE, waivers=[KNOWN]
+    portably = compare(
+        documented, executed, policy=Policy.PORTABLE, precise=TAIL_PRECISE, waivers=waivers
     )
-    assert verdict.waived == (KNOWN,)
-    assert not verdict.accepted
+    assert portably.waived == verdict.waived
 
 
 # Rounding ----------------------------------------------------------------------------
@@ -222,7 +199,7 @@ def test_portable_accepts_rounding_or_says_why_not(
 
 def test_what_was_accepted_is_listed_with_its_distance() -> None:
     (accepted,) = portable(TAIL, TAIL_PRINTED, TAIL_PRECISE).accepted
-    assert accepted.difference.index == (6,)
+    assert accepted.difference.index == (0,)
     assert accepted.precise == "5.61835335199933894e-11"
     assert 0 < accepted.units < 1
     wrong = portable(TAIL.replace("4.7716", "4.7816"), TAIL_PRINTED, TAIL_PRECISE)
