@@ -143,11 +143,9 @@ def _accept_rounding(
     differences: list[Difference], right: Side, precise: str | None
 ) -> tuple[list[Difference], list[Accepted]]:
     """Accept the numbers that are the documented ones as far as rounding can tell."""
-    output = None
-    if precise is not None and any(map(_both_floats, differences)):
-        output = Precise(precise)
-        if not _aligned(right, output):
-            output = None
+    output = None if precise is None else Precise(precise)
+    if output is not None and not _aligned(right, output):
+        output = None
     remaining: list[Difference] = []
     accepted: list[Accepted] = []
     for difference in differences:

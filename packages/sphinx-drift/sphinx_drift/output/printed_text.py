@@ -59,7 +59,6 @@ MIME_TYPES = {
 FORMS = tuple(MIME_TYPES)
 BESIDE = (*FORMS, Part.PICTURE, Part.TRACEBACK)
 """The parts that *all* leaves out, since most say again what it says."""
-_TEXTS = {_PLAIN, *MIME_TYPES.values()}
 _IN_ORDER = {
     Part.ALL: ((Part.STDOUT, Part.VALUE), (Part.STDERR,)),
     Part.MAIN: ((Part.STDOUT, Part.VALUE),),
@@ -76,8 +75,10 @@ class Value:
     """Its text, or that of its first other form if this is empty or a default ``repr``."""
     forms: dict[Part, str]
     """The text that is read from each other form that has any."""
+    pictures: int
+    """How many its HTML and Markdown show."""
     unknown: dict[Part, str]
-    """What in a form may show more than that, such as a script."""
+    """What in a form may show more than its text, such as a script."""
 
 
 @dataclass
@@ -109,13 +110,12 @@ class Printed:
 
     def unknown_in(self, part: Part) -> str:
         """Name what may show readers more than the text of a part; empty if nothing may."""
-        found = (
-            what
-            for value in self.values
-            for form, what in value.unknown.items()
-            if form is part or (part in OF_VALUES and value.text == value.forms.get(form))
-        )
-        return next(found, "")
+        for value in self.values:
+            for form, what in value.unknown.items():
+                is_text = part in OF_VALUES and value.text == value.forms.get(form)
+                if what and (form is part or is_text):
+                    return what
+        return ""
 
     @property
     def drawn(self) -> tuple[int, int]:
@@ -173,26 +173,25 @@ def _add_data(result: Printed, output: NotebookNode) -> None:
     prefix, name = glued.get("mime_prefix", ""), str(glued.get("name", ""))
     data = {mime.removeprefix(prefix): _as_text(content) for mime, content in output.data.items()}
     value = _value(data)
-    has_picture = any(mime.startswith(_PICTURES) for mime in data)
-    has_widget = bool(value.unknown) or any(
-        mime not in _TEXTS and not mime.startswith(_PICTURES) for mime in data
-    )
-    result.pictures += has_picture + sum(drawn_in(html)[0] for html in _markup(data).values())
-    result.widgets += has_widget and not has_picture
+    others = data.keys() - {_PLAIN, *MIME_TYPES.values()}
+    has_picture = any(mime.startswith(_PICTURES) for mime in others)
+    result.pictures += has_picture + value.pictures
+    result.widgets += bool(others or any(value.unknown.values())) and not has_picture
     pieces: list[tuple[Part, str]] = []
     drawing = html_text(data.get("image/svg+xml", ""))
     if drawing:
         pieces.append((Part.PICTURE, drawing))
         result.draws_text = True
-    is_instead = any(mime.startswith(_INTERACTIVE) for mime in data) or (
-        has_picture and not value.forms and _DESCRIPTION.fullmatch(value.text)
-    )
-    if is_instead:  # its text is shown where it can't be itself
-        if (text := data.get(_PLAIN, "")) and not _DEFAULT_REPR.fullmatch(text):
+    text = data.get(_PLAIN, "")
+    is_figure = has_picture and not value.forms and _DESCRIPTION.fullmatch(text)
+    if is_figure or any(mime.startswith(_INTERACTIVE) for mime in others):
+        # Its text is shown where it can't be itself.
+        if text and not _DEFAULT_REPR.fullmatch(text):
             pieces.append((Part.PICTURE, text))
     elif value.text:
         result.values.append(value)
-        text = _assigned(name, value.text) if prefix else value.text
+        space = "\n" if "\n" in value.text.strip() else " "
+        text = f"{name} ={space}{value.text}" if prefix else value.text
         pieces += [(Part.VALUE, text), *value.forms.items()]
     result.pieces += pieces
     for part, _ in pieces if name else ():
@@ -217,19 +216,10 @@ def _value(data: Mapping[str, str]) -> Value:
     text = data.get(_PLAIN, "")
     if data.keys() - {_PLAIN} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
         text = next(iter(forms.values()), "")
-    unknown = {part: drawn_in(html)[1] for part, html in _markup(data).items()}
-    return Value(text, forms, {part: what for part, what in unknown.items() if what})
-
-
-def _markup(data: Mapping[str, str]) -> dict[Part, str]:
-    """Return the HTML of a value, and that which its Markdown makes."""
-    markdown = data.get("text/markdown", "")
-    return {Part.HTML: data.get("text/html", ""), Part.MARKDOWN: _rendered(markdown)}
-
-
-def _assigned(name: str, text: str) -> str:
-    """Write a glued value as an assignment."""
-    return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}"
+    in_html = drawn_in(data.get("text/html", ""))
+    in_markdown = drawn_in(_rendered(data.get("text/markdown", "")))
+    unknown = {Part.HTML: in_html[1], Part.MARKDOWN: in_markdown[1]}
+    return Value(text, forms, in_html[0] + in_markdown[0], unknown)
 
 
 def _rendered(markdown: str) -> str:
