@@ -107,7 +107,7 @@ def _objection(documented: str, executed: str, origin: Origin) -> str:
         objection = f"the sign differs: {origin.text}"
     elif _has_other_form(documented, executed):
         objection = "printed in another form"
-    elif expected != value and _is_exact(documented, executed, origin):
+    elif expected != value and _is_never_rounded(documented, executed, origin):
         objection = "whole numbers of this size are exact"
     return objection
 
@@ -123,7 +123,7 @@ def _has_other_form(documented: str, executed: str) -> bool:
     return has_one_notation and decimals[0] != decimals[1] and most < _SHORTEST
 
 
-def _is_exact(documented: str, executed: str, origin: Origin) -> bool:
+def _is_never_rounded(documented: str, executed: str, origin: Origin) -> bool:
     """Whether a number is a whole one, and so small that its format rounds none."""
     values = [decimal_of(text) for text in (documented, executed, origin.text)]
     are_whole = all(value == value.to_integral_value() for value in values)
