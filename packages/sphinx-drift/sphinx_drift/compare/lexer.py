@@ -78,7 +78,7 @@ _PATTERN = re.compile(
     re.VERBOSE,
 )
 ESCAPE = r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))"
-"""What sets a terminal's colours or marks its links, as a regular expression."""
+"""What sets a terminal's colors or marks its links, as a regular expression."""
 _ESCAPE = re.compile(ESCAPE)
 _KINDS = {
     "number": TokenKind.FLOAT,
@@ -90,7 +90,7 @@ _KINDS = {
 
 
 def plain(text: str) -> str:
-    """Return a text without colours, links and trailing space: positions of tokens are in it."""
+    """Return a text without colors, links and trailing space: positions of tokens are in it."""
     return _ESCAPE.sub("", text).expandtabs().rstrip()
 
 

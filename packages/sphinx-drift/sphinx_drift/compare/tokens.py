@@ -2,7 +2,7 @@
 
 What makes no difference to a reader makes no difference to the tokens: in tensors, arrays
 and lists of numbers, where a line is wrapped and how a number is padded
-(``sphinx_drift.compare.layout``); blank lines, space at the end of a line, terminal colours,
+(``sphinx_drift.compare.layout``); blank lines, space at the end of a line, terminal colors,
 and the accelerator on which a tensor lives. Everything else does: each digit, sign, exponent,
 bracket, comma, word, line break and, between them and before them, each space.
 """
