@@ -60,16 +60,7 @@ class Origin(NamedTuple):
     """The magnitude at which it was computed."""
 
 
-class Judgement(NamedTuple):
-    """Whether a number is a rounding of its documented digits."""
-
-    units: float
-    """How far it is from the values that print like them, in units in the last place."""
-    objection: str = ""
-    """Why it is none."""
-
-
-def judge_rounding(documented: str, executed: str, origin: Origin) -> Judgement:
+def judge_rounding(documented: str, executed: str, origin: Origin) -> tuple[float, str]:
     """Say how far a value is from its documented digits, or why that can't be rounding.
 
     Args:
@@ -77,10 +68,14 @@ def judge_rounding(documented: str, executed: str, origin: Origin) -> Judgement:
         executed: The digits that were printed.
         origin: The value at full precision, and what is known of it.
 
+    Returns:
+        How many units in the last place it is from the values that print like the documented
+        digits, and an objection if it is no rounding of them.
+
     """
     documented, executed = documented.lower(), executed.lower()
     if objection := _objection(documented, executed, origin):
-        return Judgement(math.inf, objection)
+        return math.inf, objection
     kind = origin.kind
     beyond = _beyond(documented, executed, decimal_of(origin.text))
     units = 0.0
@@ -92,7 +87,7 @@ def judge_rounding(documented: str, executed: str, origin: Origin) -> Judgement:
         distance = f"{units:.0f} {name} units in the last place too far ({kind.units} allowed)"
     elif beyond > _most(documented, origin):
         distance = "too far: in its third significant digit"
-    return Judgement(units, distance and f"the executed value is {origin.text}, {distance}")
+    return units, f"the executed value is {origin.text}, {distance}" if distance else ""
 
 
 def _objection(documented: str, executed: str, origin: Origin) -> str:
