@@ -21,7 +21,7 @@ ESCAPE_SHOWN = "\N{SYMBOL FOR ESCAPE}"
 
 _DEEPEST = 10_000
 """A parser takes ever longer for each element that is deeper in others."""
-_UNSEEN = "desc, iframe, metadata, script, style, template, title"
+_UNSEEN = ("desc", "iframe", "metadata", "script", "style", "template", "title")
 """The elements whose text no browser shows."""
 _PICTURES = {"audio", "img", "video"}
 _BLOCKS = (
@@ -49,10 +49,9 @@ _MARKS = {
 """What is written before and after elements; of one that has several, the first is outermost."""
 _ATTRIBUTES = re.compile(
     "abbr|align|alt|aria-.*|bgcolor|border|cellpadding|cellspacing|class|colspan|data-.*|frame|"
-    "height|href|id|lang|name|rel|role|rowspan|rules|scope|scoped|span|style|summary|target|title|"
+    "height|href|id|lang|name|rel|role|rowspan|rules|scope|scoped|span|src|style|summary|target|title|"
     "valign|width"
 )
-_SOURCES = {*_PICTURES, "source"}
 _PIECE = re.compile(r"([^{};]*)([{};]|\Z)")
 _SELECTOR = re.compile(r"[^\"'\\@/]*")
 _DECLARATION = re.compile(
@@ -115,8 +114,9 @@ def _depth(html: str) -> int:
 
 def _marked_text(root: LexborNode) -> str:
     """Return the text of a document, with marks where its structure shows."""
-    for node in root.css(_UNSEEN):
-        node.decompose()
+    inside = ", ".join(f"{tag} *" for tag in _UNSEEN)
+    for node in root.css(f":is({', '.join(_UNSEEN)}):not({inside})"):
+        node.decompose()  # with what is in it
     for pre in root.css("pre:not(td *, th *)"):
         for node in [n for n in pre.traverse(include_text=True) if n.is_text_node]:
             text = node.text_content or ""
@@ -145,11 +145,7 @@ def _unknown_in(node: LexborNode) -> str:
     if not _KNOWN.fullmatch(tag):
         return f"<{tag}>"
     for name, value in node.attributes.items():
-        is_known = (
-            _ATTRIBUTES.fullmatch(name)
-            or (name == "src" and tag in _SOURCES)
-            or (name == "type" and tag == "style")
-        )
+        is_known = _ATTRIBUTES.fullmatch(name) or (tag, name) == ("style", "type")
         if not is_known or "javascript:" in (value or "").lower():
             return f"the attribute {name} of <{tag}>"
     style = f"{node.text()}}}" if tag == "style" else ""
