@@ -117,7 +117,7 @@ def _marked_text(root: LexborNode) -> str:
     inside = ", ".join(f"{tag} *" for tag in _UNSEEN)
     for node in root.css(f":is({', '.join(_UNSEEN)}):not({inside})"):
         node.decompose()  # with what is in it
-    for pre in root.css("pre:not(td *, th *)"):
+    for pre in root.css("pre:not(td *, th *, pre *)"):
         for node in [n for n in pre.traverse(include_text=True) if n.is_text_node]:
             text = node.text_content or ""
             node.replace_with(text.replace(" ", _SPACE).replace("\n", _LINE))
