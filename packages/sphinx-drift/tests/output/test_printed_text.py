@@ -11,11 +11,13 @@ from nbformat import v4
 
 from sphinx_drift.output.html_text import read_html
 from sphinx_drift.output.printed_text import Part, printed
+from sphinx_drift.output.screen import on_screen
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 CASES = Path(__file__).with_name("html.txt")
+SCREENS = Path(__file__).with_name("screen.txt")
 
 
 def stream(text: str, name: str = "stdout") -> NotebookNode:
@@ -78,6 +80,13 @@ def test_streams_values_and_errors_in_order(
     outputs: list[NotebookNode], part: Part, text: str
 ) -> None:
     assert printed(outputs).select(part) == text
+
+
+@pytest.mark.parametrize(("text", "left"), rows(SCREENS, "What a terminal"))
+def test_a_stream_reads_as_a_terminal_is_left_showing_it(text: str, left: str) -> None:
+    assert on_screen(text) == left
+    assert on_screen(left) == left
+    assert printed([stream(text)]).select(Part.STDOUT) == f"{left.rstrip()}\n"
 
 
 def test_parts_name_the_streams_that_say_something() -> None:
