@@ -34,15 +34,14 @@ _KNOWN = re.compile(
     "img|ins|kbd|mark|samp|small|source|span|strong|style|sub|sup|table|td|th|tr|tt|u|var|video|wbr"
 )
 """The elements whose text is all that they show."""
-_LINE, _CELL, _SPACE, _ITEM = "\3", "\0", "\1", "\2"
-"""What marks a line, a cell, a space that a reader sees, and a member of a list."""
+_LINE, _CELL, _SPACE = "\2", "\0", "\1"
+"""What marks a line, a cell, and a space that a reader sees."""
 _ALL_BLOCKS = f":is({_BLOCKS}, text, tspan)"  # two are a drawing's
 _MARKS = {
     f"table, tr, {_ALL_BLOCKS}:not(td *, th *)": (_LINE, _LINE),
     f"td {_ALL_BLOCKS}, th {_ALL_BLOCKS}": (" ", " "),
     "td, th": (_CELL, ""),
-    "li": (f"{_ITEM} ", ""),
-    "hr": ("---", ""),
+    "li": ("- ", ""),
     "sub": ("_{", "}"),
     "sup": ("^{", "}"),
 }
@@ -125,9 +124,6 @@ def _marked_text(root: LexborNode) -> str:
         for node in root.css(selector):
             node.insert_before(before)
             node.insert_after(after)
-    for node in root.css("[alt]"):
-        if alt := node.attributes["alt"]:
-            node.insert_before(f"[{alt}]")
     return root.text()
 
 
@@ -136,7 +132,7 @@ def _line(text: str) -> str:
     cells = [" ".join(cell.split()) for cell in text.split(_CELL)]
     first = 1 if cells[1:] and not cells[0] else 0
     line = " | ".join(cells[first:]).strip() if any(cells) else ""
-    return line.replace(_ITEM, "-").replace(_SPACE, " ").rstrip() if line != _ITEM else ""
+    return line.replace(_SPACE, " ").rstrip()
 
 
 def _unknown_in(node: LexborNode) -> str:
