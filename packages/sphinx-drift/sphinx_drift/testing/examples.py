@@ -19,7 +19,8 @@ from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.device import computing_on
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.run.injected import IN_FULL, report_environment
+from sphinx_drift.run.in_full import IN_FULL
+from sphinx_drift.run.injected import report_environment
 from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import hinted, may_be_rounding
 from sphinx_drift.testing.docstrings import line_of
@@ -173,8 +174,7 @@ def full_precision() -> Iterator[None]:
             options = torch._tensor_str.get_printoptions()  # noqa: SLF001 - nothing public tells
             stack.callback(torch.set_printoptions, **options)
             restore(torch, "set_printoptions")
-            names = ("item", "tolist", "double", "to", "type", "__repr__", "__format__")
-            restore(torch.Tensor, *names)
+            restore(torch.Tensor, "item", "tolist", "__repr__")
         for name, change in IN_FULL.items():
             if name in sys.modules:
                 change()
