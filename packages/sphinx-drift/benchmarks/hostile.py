@@ -52,6 +52,7 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "slashes in a path": (lambda text: filtered(text, DEFAULTS), "/", "ipykernel_"),
     "roots in a path": (lambda text: filtered(text, DEFAULTS), "//a", "ipykernel_"),
     "addresses": (lambda text: filtered(text, DEFAULTS), "at 0x7f", ""),
+    "digits of one number": (lambda text: filtered(text, DEFAULTS), "9", ""),
     "dots in a time": (lambda text: filtered(text, DEFAULTS), "1..", ""),
     "times after a time": (lambda text: filtered(text, DEFAULTS), " 2min", ""),
     "marks before a fence": (_OPENING.match, "1. ", "x"),

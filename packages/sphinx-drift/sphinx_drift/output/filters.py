@@ -16,7 +16,7 @@ _WHOLE = re.compile(rf"\d+(?:,\d+)+|{NUMBER.pattern}|\w+", re.VERBOSE)
 """What a filter replaces as a whole, or not at all: a number with its sign, a word."""
 _PIECE = re.compile(r"(?s)\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.")
 """A piece of a regular expression: what is escaped, a set of characters, or one character."""
-_TIME = r"\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
+_TIME = r"(?<!\d)\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
 
 
 class Filter(NamedTuple):
