@@ -130,13 +130,12 @@ def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) ->
             yield Outcome(Kind.ELSEWHERE, page.cells[0].line, message=message)
 
 
-def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
-    """Start to run pages ahead, as :func:`run_and_judge` is going to ask for them.
+def run_ahead(pages: Mapping[Path, Settings]) -> set[Path]:
+    """Start to run pages, as :func:`run_and_judge` is going to ask for them.
 
     Args:
         pages: How each is run, in the order in which they begin; those that have nothing to check
             are left out.
-        executor: The function that returns the executor, ``module:function``; nothing for ours.
 
     Returns:
         The pages that have begun.
@@ -160,7 +159,7 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
                 if not (own.cache and kept.holds(notebook, requests[0], own.cache)):
                     jobs += [(notebook, request) for request in requests]
                     begun.add(path)
-    run.begin(jobs, executor)
+    run.queue(jobs)
     return begun
 
 

@@ -147,12 +147,6 @@ class Settings:
         "The module that finds devices and computes on them, which any device but `cpu` needs.",
         default="",
     )
-    executor: str = setting(
-        (Place.CONF,),
-        TEXT,
-        "The function that returns the executor which runs pages, as `module:function`.",
-        default="",
-    )
     severity: str = setting(
         (Place.CONF,),
         one_of("error", "warning"),

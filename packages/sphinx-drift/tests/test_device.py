@@ -198,4 +198,4 @@ def test_pages_have_the_device_one_after_the_other(monkeypatch: pytest.MonkeyPat
         variables = {DEVICE_VARIABLE: place}
         pages = [(v4.new_notebook(), Request(Path(name)), variables) for name in "ab"]
         with ThreadPoolExecutor(2) as clients:
-            assert [*clients.map(pool.run, pages)] == [at_once] * 2
+            assert [*clients.map(pool.fetch, pages)] == [at_once] * 2

@@ -1,4 +1,4 @@
-"""Runs one page, by nbclient: ``run_page(notebook, request)``, which any executor can be given."""
+"""Runs one page in a kernel of its own, by nbclient: ``run_page``."""
 
 from __future__ import annotations
 

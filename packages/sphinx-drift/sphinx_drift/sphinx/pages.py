@@ -17,7 +17,7 @@ from sphinx.errors import ConfigError
 from sphinx_drift.book import left_out
 from sphinx_drift.run import kept
 from sphinx_drift.run.choice import is_ci
-from sphinx_drift.run_and_judge import begin
+from sphinx_drift.run_and_judge import run_ahead
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.state import state_of
 
@@ -70,7 +70,7 @@ def _stamp(env: BuildEnvironment, name: str) -> list[tuple[int, int, int]] | Non
     return [(file.st_mtime_ns, file.st_ctime_ns, file.st_size) for file in found]
 
 
-def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Have the pages run that are about to be read, those that took longest first.
 
     Pages of prose are read before them: libraries may still be loading.
@@ -85,10 +85,7 @@ def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
     by_time = sorted(docnames, key=lambda name: -state.seconds.get(name, 0.0))
     paths = [Path(env.doc2path(name)) for name in by_time]
     sure = [path for path in paths if not left_out(path, mode, patterns)]
-    try:
-        begun = begin(dict.fromkeys(sure, state.settings), state.settings.executor)
-    except ValueError as error:
-        raise ConfigError(f"drift_executor: {error}") from None
+    begun = run_ahead(dict.fromkeys(sure, state.settings))
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
 
 

@@ -105,7 +105,7 @@ def _refusing() -> Iterator[None]:
 def _cache_folder(app: Sphinx, settings: Settings) -> Path | None:
     """Return where MyST-NB's cache is, if the book asks for it and nothing asks for a run."""
     config = app.config
-    runs_all = is_ci() or settings.live or settings.twice or bool(settings.executor)
+    runs_all = is_ci() or settings.live or settings.twice
     if config.nb_execution_mode != "cache" or runs_all:
         return None
     beside = Path(app.outdir).parent / _CACHE

@@ -10,7 +10,7 @@ from sphinx_drift.sphinx.client import VerifyingParser
 from sphinx_drift.sphinx.directives import ExpectedOutput, NestedCell
 from sphinx_drift.sphinx.marks import add_static_path, add_style, drift_mark, drop_marks, visit_mark
 from sphinx_drift.sphinx.pages import (
-    begin_pages,
+    run_pages_ahead,
     end_workers,
     find_outdated,
     forget,
@@ -47,7 +47,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", add_static_path)
     app.connect("builder-inited", add_style)
     app.connect("env-get-outdated", find_outdated)
-    app.connect("env-before-read-docs", begin_pages, priority=sys.maxsize)  # others may add pages
+    app.connect("env-before-read-docs", run_pages_ahead, priority=sys.maxsize)  # others may add pages
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
     app.connect("doctree-read", keep_quotations)
