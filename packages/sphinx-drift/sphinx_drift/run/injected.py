@@ -316,42 +316,12 @@ def order_descriptors() -> None:
 
 def measure_coverage() -> None:
     """Measure what a page runs, as the options in ``DRIFT_COVERAGE`` say, to its process's end."""
-    import atexit
     import importlib
     import json
     import os
-    from typing import Any
 
-    coverage: Any = importlib.import_module("coverage")
-    measured = coverage.Coverage(**json.loads(os.environ["DRIFT_COVERAGE"]))
-    measured.start()
-
-    def save() -> None:
-        measured.stop()
-        measured.save()
-
-    atexit.register(save)
-
-
-def local_modules() -> list[str]:
-    """Return the files of the modules that the page imported and nobody installed."""
-    import os
-    import sys
-    import sysconfig
-    from pathlib import PurePath
-
-    # What has no __spec__, nobody imported: the kernel itself, or what torch calls _ops.py.
-    imported = [m for m in [*sys.modules.values()] if getattr(m, "__spec__", None)]
-    paths = [os.path.abspath(getattr(module, "__file__", None) or "/") for module in imported]
-    installed = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib")))
-    packages = {"site-packages", "dist-packages"}
-    return sorted(
-        path
-        for path in paths
-        if os.path.isfile(path)
-        and not path.startswith(installed)
-        and packages.isdisjoint(PurePath(path).parts)
-    )
+    coverage = importlib.import_module("coverage")
+    coverage.Coverage(**json.loads(os.environ["DRIFT_COVERAGE"]), auto_data=True).start()
 
 
 def report_versions() -> dict[str, dict[str, str]]:

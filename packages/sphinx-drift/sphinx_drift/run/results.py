@@ -50,10 +50,7 @@ def injected(function: Callable[[], object]) -> Injected:
     return Injected(function.__name__, inspect.getsource(function))
 
 
-OWN_ANSWERS = {
-    *("report_environment", "package_origins", "report_versions"),
-    *("local_modules", "reads"),
-}
+OWN_ANSWERS = {"report_environment", "package_origins", "report_versions", "reads"}
 """The checker's own questions, whose names no probe may have."""
 
 

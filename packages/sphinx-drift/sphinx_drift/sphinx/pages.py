@@ -35,7 +35,7 @@ def find_outdated(
     state = state_of(env)
     failed = {name for name, page in state.results.items() if page.failed}
     failed |= {name for name in env.found_docs & env.all_docs.keys() if _changed(env, name)}
-    # Sphinx adds pages that changed, or a module that they imported.
+    # Sphinx adds pages that changed, or a file that they read.
     every = () if state.settings.live and not is_ci() else state.seconds
     current = kept.current(state.settings.cache) if state.settings.cache else ()
     run = {name for name in every if state.kept.get(name) not in current}

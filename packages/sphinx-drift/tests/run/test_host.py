@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from multiprocessing.connection import Client
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +17,7 @@ from sphinx_drift.run.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from nbformat import NotebookNode
 
