@@ -16,7 +16,8 @@ from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run import kept, run
 from sphinx_drift.run.choice import page_environment
-from sphinx_drift.run.injected import IN_FULL, fill_memory, report_versions
+from sphinx_drift.run.in_full import IN_FULL
+from sphinx_drift.run.injected import fill_memory, report_versions
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import left_out_by

@@ -23,7 +23,7 @@ _QUOTATION = re.compile(
 )
 _MINUS = r"\-\u2010-\u2015\u207b\u208b\u2212\uff0d"
 _MONEY = r"$\xa2-\xa5\u20a0-\u20cf"
-_BEFORE = re.compile(rf"(?:\A|[\s(\[{{=:;\"'|<>~\u2248{_MONEY}]|(?<![\d\\]),)\Z", re.ASCII)
+_BEFORE = re.compile(rf"(?:\A|[\s(\[{{=;\"'|<>~\u2248{_MONEY}]|(?<![\d\\])[,:])\Z", re.ASCII)
 _AFTER = re.compile(r"\Z|[\s()\]}=;\"|%\xb0]|[.:',](?!\d)", re.ASCII)
 """What may stand beside a number: the line's end, space, a bracket or a mark."""
 _SIGN_BEFORE = re.compile(rf"[{_MINUS}] ?(?:[A-Z]{{0,3}}|kr\.?) ?[\\{_MONEY}{{(]* ?\Z")
