@@ -169,9 +169,10 @@ def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
     goes_on = settings.goes_on(page)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
     probes, variables = settings.probes, dict(settings.variables)
-    if any(e.when for cell in page.cells for e in cell.expectations):
+    expectations = [e for cell in page.cells for e in cell.expectations]
+    if any(e.when for e in expectations):
         probes = (*probes, _VERSIONS)
-        variables["DRIFT_VERSIONS"] = ",".join(packages_named(page))
+        variables["DRIFT_VERSIONS"] = ",".join(packages_named(expectations))
     runs = [_request(settings, folder, may_raise=may_raise, probes=probes, variables=variables)]
     if settings.twice:
         runs.append(_second_run(folder, settings, may_raise=may_raise))
