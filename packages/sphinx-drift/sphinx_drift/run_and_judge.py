@@ -55,7 +55,7 @@ def run_and_judge(
         else of the same outputs.
 
     """
-    settings = settings.of_page(notebook.metadata)
+    settings = settings.of_page(notebook.metadata, **page.own)
     page = settings.applied_to(page, Path(file))
     runs = planned(page, folder, settings)
     judge = partial(judge_run, notebook=notebook, file=file, settings=settings)
@@ -155,7 +155,7 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
                 or (settings.is_mystmd and why_not_run(notebook.metadata))
             )
             if notebook and not own_mode and settings.applied_to(page, path).is_checked:
-                own = settings.of_page(notebook.metadata)
+                own = settings.of_page(notebook.metadata, **page.own)
                 requests = planned(page, path.parent, own)
                 if not (own.cache and kept.holds(notebook, requests[0], own.cache)):
                     jobs += [(notebook, request) for request in requests]

@@ -370,7 +370,7 @@ def test_policy_follows_the_reference(
 def test_a_notebooks_reference_never_frees_it_from_the_projects(
     project: dict[str, str], own: dict[str, str], expected: Policy
 ) -> None:
-    settings = Settings(None, project).of_page({"drift": {"reference": own}})
+    settings = Settings(None, project).of_page({}, reference=own)
     assert settings.policy_on(LINUX) is expected
 
 
