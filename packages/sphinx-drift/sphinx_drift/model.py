@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy, Verdict
 from sphinx_drift.output.printed_text import Part
@@ -309,6 +309,8 @@ class Page:
     """Whether it is a notebook, whose stored outputs are what it documents."""
     complete: bool = field(default=True, kw_only=True)
     """Whether each of its outputs must be documented."""
+    own: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    """What it says of itself in its metadata, by the names of settings."""
 
     @property
     def is_checked(self) -> bool:

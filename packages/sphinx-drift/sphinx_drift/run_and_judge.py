@@ -56,7 +56,7 @@ def run_and_judge(
         else of the same outputs.
 
     """
-    settings = settings.of_page(notebook.metadata)
+    settings = settings.of_page(notebook.metadata, **page.own)
     page = settings.applied_to(page, Path(file))
     runs = planned(page, folder, settings)
     judge = partial(judge_run, notebook=notebook, file=file, settings=settings)
@@ -155,7 +155,7 @@ def run_ahead(pages: Mapping[Path, Settings]) -> set[Path]:
                 or (settings.is_mystmd and why_not_run(notebook.metadata))
             )
             if notebook and not own_mode and settings.applied_to(page, path).is_checked:
-                own = settings.of_page(notebook.metadata)
+                own = settings.of_page(notebook.metadata, **page.own)
                 requests = planned(page, path.parent, own)
                 if not (own.cache and kept.holds(notebook, requests[0], own.cache)):
                     jobs += [(notebook, request) for request in requests]
@@ -169,9 +169,10 @@ def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
     goes_on = settings.goes_on(page)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
     probes, variables = settings.probes, dict(settings.variables)
-    if any(e.when for cell in page.cells for e in cell.expectations):
+    expectations = [e for cell in page.cells for e in cell.expectations]
+    if any(e.when for e in expectations):
         probes = (*probes, _VERSIONS)
-        variables["DRIFT_VERSIONS"] = ",".join(packages_named(page))
+        variables["DRIFT_VERSIONS"] = ",".join(packages_named(expectations))
     runs = [_request(settings, folder, may_raise=may_raise, probes=probes, variables=variables)]
     if settings.twice:
         runs.append(_second_run(folder, settings, may_raise=may_raise))

@@ -7,7 +7,6 @@ the metadata of pages, the options of the command and the manual's page are made
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
 _FILES = (Place.CONF, Place.PROJECT)
 _ANYWHERE = (*_FILES, Place.COMMAND)
 _OF_PAGES = (*_FILES, Place.PAGE)
+_OF_CELLS = ("complete", "filters")
 
 
 # The table ---------------------------------------------------------------------------------
@@ -201,26 +201,22 @@ class Settings:
         is_required = any(pattern.matches(file) for pattern in self.require)
         return replace(page, complete=page.complete or is_required)
 
-    def of_page(self, metadata: Mapping[str, Any]) -> Settings:
+    def of_page(self, metadata: Mapping[str, Any], **own_table: Any) -> Settings:
         """Return the settings of a page, which may say in its metadata how it is executed.
 
         MyST-NB reads ``mystnb: {execution_timeout: 600}``, or by another key that the book has
-        chosen, and nbsphinx ``nbsphinx: {timeout: 600}``.
+        chosen, and nbsphinx ``nbsphinx: {timeout: 600}``. What its table ``drift`` says is given.
         """
+        changed = {name: value for name, value in own_table.items() if name not in _OF_CELLS}
+        changed["own_reference"] = changed.pop("reference", {})
         own = dict(table_in(metadata, "nbsphinx"))
         for name, value in table_in(metadata, self.metadata_key).items():
             own[name.removeprefix("execution_")] = value
         timeout, allow_errors = own.get("timeout"), own.get("allow_errors")
-        changed: dict[str, Any] = {}
         if type(timeout) is int:  # and not a truth value
             changed["timeout"] = timeout if timeout > 0 else None
         if isinstance(allow_errors, bool):
             changed["allow_errors"] = allow_errors
-        with suppress(ValueError):  # an outcome of the page says what is wrong
-            changed |= read_page_table(metadata.get("drift", {}))
-            for name in ("complete", "filters"):  # they are read with the page's cells
-                changed.pop(name, None)
-            changed["own_reference"] = changed.pop("reference", {})
         return replace(self, **changed)
 
     def described(self) -> str:

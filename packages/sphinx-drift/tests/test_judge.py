@@ -88,6 +88,7 @@ def kinds(result: PageResult) -> list[Kind]:
         ([], [("error", "E: m")], [Kind.RAISED]),
         ([expecting("E: m", raises="E")], [("error", "E: m")], [Kind.VERIFIED]),
         ([expecting("E: n", raises="E")], [("error", "E: m")], [Kind.DRIFT]),
+        ([expecting("E: m", raises="a.b.E")], [("error", "E: m")], [Kind.VERIFIED]),
         ([expecting("E: m", raises="F")], [("error", "E: m")], [Kind.NOT_RAISED]),
         ([expecting("good", raises="E")], OK, [Kind.NOT_RAISED]),
         ([expecting("", raises="E")], [("error", "E: m")], [Kind.EMPTY]),
@@ -112,6 +113,14 @@ def test_outcomes_of_a_cell(
     expectations: list[Expectation], printed: list[tuple[str, str]], expected: list[Kind]
 ) -> None:
     assert kinds(outcomes(page_of(tuple(expectations)), notebook(printed))) == expected
+
+
+def test_an_error_that_is_only_printed_was_not_raised() -> None:
+    page = page_of((expecting("UsageError: 5", raises="UsageError"),))
+    book = notebook([("stderr", "UsageError: 5\n")])
+    here = frozenset({0})
+    for succeeded, kind in ((frozenset(), Kind.VERIFIED), (here, Kind.NOT_RAISED)):
+        assert kinds(outcomes(page, book, Execution(here, succeeded=succeeded))) == [kind]
 
 
 @pytest.mark.parametrize(
@@ -361,7 +370,7 @@ def test_policy_follows_the_reference(
 def test_a_notebooks_reference_never_frees_it_from_the_projects(
     project: dict[str, str], own: dict[str, str], expected: Policy
 ) -> None:
-    settings = Settings(None, project).of_page({"drift": {"reference": own}})
+    settings = Settings(None, project).of_page({}, reference=own)
     assert settings.policy_on(LINUX) is expected
 
 

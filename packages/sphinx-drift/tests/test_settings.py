@@ -113,8 +113,9 @@ drift_filters = [("one", "one", "why")]
 ASK = """
 from pathlib import Path
 from sphinx_drift.files import settings_for
+from sphinx_drift.settings import read_page_table
 settings = settings_for(Path("book/index.md"))
-print(settings.pace, settings.of_page({"drift": {"pace": 6}}).pace)
+print(settings.pace, settings.of_page({}, **read_page_table({"pace": 6})).pace)
 """
 
 

@@ -88,7 +88,7 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     if isinstance(file, Checked):
         return file.result
     page, notebook = file.page, file.notebook
-    settings = file.settings.of_page(notebook.metadata)
+    settings = file.settings.of_page(notebook.metadata, **page.own)
     if page.cells and not is_run:
         return failed(path, NOT_RUN, Kind.NOT_EXECUTED).result
     if any(e.when for cell in page.cells for e in cell.expectations):

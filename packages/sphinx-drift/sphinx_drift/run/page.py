@@ -70,7 +70,8 @@ async def _run_page(
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     started = time.monotonic()
-    executed: set[int] = set()
+    executed: dict[int, bool] = {}
+    """The cells that ran to their end, and whether without an error."""
     failure: Failure | None = None
     answers: dict[str, Any] = {}
     with TemporaryDirectory(prefix=f"{SCRATCH}-{os.getpid()}-") as scratch:
@@ -98,7 +99,13 @@ async def _run_page(
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = joined(cell.outputs)
-    return Execution(frozenset(executed), failure, answers, time.monotonic() - started)
+    return Execution(
+        frozenset(executed),
+        failure,
+        answers,
+        succeeded=frozenset(index for index, is_quiet in executed.items() if is_quiet),
+        seconds=time.monotonic() - started,
+    )
 
 
 def _why_no_kernel(error: Exception) -> str:
@@ -211,7 +218,7 @@ async def _client(
 async def _run_cells(
     client: LimitedClient,
     notebook: NotebookNode,
-    executed: set[int],
+    executed: dict[int, bool],
     request: Request,
     environment: Mapping[str, str],
 ) -> Failure | None:
@@ -244,7 +251,7 @@ async def _run_cells(
             failure.kind is Ending.RAISED and index in request.may_raise
         ):
             return failure
-        executed.add(index)
+        executed[index] = failure is None
     for state in client.widget_state.values():
         if "outputs" in state:
             state["outputs"] = joined(map(from_dict, state["outputs"]))

@@ -72,6 +72,8 @@ class Execution:
     failure: Failure | None = None
     answers: Mapping[str, Any] = field(default_factory=dict)
     """What was asked for after the last cell, by the functions' names."""
+    succeeded: frozenset[int] = frozenset()
+    """Places of the code cells that raised nothing, as far as that is known."""
     seconds: float = field(default=0.0, compare=False)
     """How long the page ran, which is not how long somebody waited for it."""
     kept: str = field(default="", compare=False)

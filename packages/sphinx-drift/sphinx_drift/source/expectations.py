@@ -55,18 +55,17 @@ def paired(
         shown: Which outputs readers see.
 
     """
-    nodes = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type != "markdown"]
+    nodes = ((i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     cells: list[Cell] = []
     problems: list[Outcome] = []
     for fence in fences:
         if directive_of(fence) == DIRECTIVE:
             problems += _attach(fence, cells, lines)
-            continue
-        index, node = nodes.pop(0)
-        if node.cell_type == "code":
+        else:
+            index, node = next(nodes)
             first, last = fence.map or (0, 0)
             cells.append(read_cell(len(cells) + 1, index, node, (first + 1, last), shown))
-    assert not nodes  # noqa: S101 - each is one of the fences
+    assert next(nodes, None) is None  # noqa: S101 - each is one of the fences
     return with_own(Page(tuple(cells), tuple(problems)), notebook)
 
 

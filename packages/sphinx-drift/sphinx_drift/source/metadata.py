@@ -12,7 +12,7 @@ from sphinx_drift.settings import read_page_table, table_in
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 REASONS = ("reference-only", "unchecked")
 """What a notebook's cell may say besides its filters, each with a reason."""
+IGNORED = "nbval-ignore-output"
+"""nbval's tag of a cell whose outputs aren't compared."""
 
 
 def read_front(text: str) -> dict[str, Any]:
@@ -89,36 +91,44 @@ def cell_setting(settings: NbParserConfig, name: str, node: NotebookNode) -> str
 def with_own(page: Page, notebook: NotebookNode) -> Page:
     """Return a page with what it and its cells say in their metadata: `drift: {...}`."""
     problems = list(page.problems)
-    filters: tuple[Filter, ...] = ()
-    complete = False
-    cells: list[Cell] = []
+    of_page: Mapping[str, Any] = {}
     try:
-        own = read_page_table(notebook.metadata.get("drift", {}))
-        complete, filters = own.get("complete", False), own.get("filters", ())
+        of_page = read_page_table(notebook.metadata.get("drift", {}))
     except ValueError as error:
         problems.append(Outcome(Kind.OPTION, 1, message=str(error)))
-    known = ("filters", *(REASONS if page.stored else ()))
+    cells: list[Cell] = []
     for cell in page.cells:
         own = notebook.cells[cell.index].metadata.get("drift", {})
         try:
-            own_filters = _filters_of_cell(own, known, f"cell {cell.number}")
+            filters = _filters_of_cell(own, f"cell {cell.number}", is_page=not page.stored)
         except ValueError as error:
-            own_filters = ()
+            own, filters = {}, ()
             problems.append(Outcome(Kind.OPTION, cell.line, cell=cell.number, message=str(error)))
-        cells.append(replace(cell, filters=own_filters + filters))
-    return replace(page, cells=tuple(cells), problems=tuple(problems), complete=complete)
+        changed = replace(cell, filters=(*filters, *of_page.get("filters", ())))
+        cells.append(_with_reasons(changed, own) if page.stored else changed)
+    complete = of_page.get("complete", False)
+    return replace(
+        page, cells=tuple(cells), problems=tuple(problems), complete=complete, own=of_page
+    )
 
 
-def _filters_of_cell(own: Any, known: Collection[str], where: str) -> tuple[Filter, ...]:
+def _filters_of_cell(own: Any, where: str, *, is_page: bool) -> tuple[Filter, ...]:
     """Return the filters that a cell has in its metadata; refuse what nothing would read."""
-    if not isinstance(own, dict) or not own.keys() <= set(known):
-        raise ValueError(f"`drift` of {where} may hold {', '.join(known)}; got {own!r}")
-    for name in REASONS:
-        if name in own and not is_reason(own[name]):
+    reasons = () if is_page else REASONS
+    if not isinstance(own, dict) or not own.keys() <= {"filters", *reasons}:
+        known = ", ".join(("filters", *reasons))
+        raise ValueError(f"`drift` of {where} may hold {known}; got {own!r}")
+    for name in own.keys() & {*reasons}:
+        if not (isinstance(own[name], str) and own[name].strip()):
             raise ValueError(f"`{name}` of {where} must be the reason, in words; got {own[name]!r}")
     return filters_in(own.get("filters", ()), f"`filters` of {where}")
 
 
-def is_reason(value: object) -> bool:
-    """Whether a value is a text that says something."""
-    return isinstance(value, str) and bool(value.strip())
+def _with_reasons(cell: Cell, own: Mapping[str, Any]) -> Cell:
+    """Return a notebook's cell with why its outputs aren't compared, if they aren't."""
+    reasons = {name.replace("-", "_"): own[name] for name in REASONS if name in own}
+    if IGNORED in cell.tags:
+        reasons.setdefault("unchecked", f"tagged {IGNORED}")
+    if "unchecked" in reasons:
+        cell = replace(cell, drawn=None, is_claim=False)
+    return replace(cell, expectations=tuple(replace(e, **reasons) for e in cell.expectations))

@@ -7,51 +7,38 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 
-from sphinx_drift.model import Kind
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Outcome, Page
     from sphinx_drift.output.filters import Filter
 
-_FIXED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NO_OUTPUT, Kind.PICTURE)
-"""What a new output fixes."""
-
 
 def notebook_with_outputs(  # noqa: PLR0913, PLR0917 - as of a page
     text: str,
     page: Page,
     executed: NotebookNode,
-    outcomes: Iterable[Outcome],
+    fixed: Sequence[Outcome],
     unchecked: Mapping[int, str],
     paths: Sequence[Filter],
 ) -> str:
     """Return a notebook whose drifted cells have their executed outputs.
 
-    An error replaces no output that the notebook has: whether it may is for its author to say.
-
     Args:
         text: The file.
         page: What it documents.
         executed: The notebook, as it was run.
-        outcomes: What came of it.
+        fixed: What new outputs fix.
         unchecked: Why outputs can't be checked, by the numbers of their cells.
         paths: What names the folders of this machine.
 
     """
-    drifted = {
-        o.cell
-        for o in outcomes
-        if (o.cell and o.kind in _FIXED)
-        or (o.kind is Kind.RAISED and not page.cells[o.cell - 1].expectations)
-    }
-    if not (drifted or unchecked):
+    if not (fixed or unchecked):
         return text
     notebook = nbformat.reads(text.removeprefix("\ufeff"), as_version=4)  # type: ignore[no-untyped-call]
-    for number in drifted:
+    for number in {outcome.cell for outcome in fixed}:
         index = page.cells[number - 1].index
         cell = notebook.cells[index]
         cell.outputs = _portable(copy.deepcopy(executed.cells[index].outputs), paths)

@@ -116,12 +116,9 @@ def put(folder: Path, *parts: str, name: str = "page.md") -> Path:
     return path
 
 
-FENCES = (":::", "::::", "~~~", "````")
-
 # Pages --------------------------------------------------------------------------------
 
 
-PLAIN = "```{expected-output}\nold\n```\n"
 OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\n\n[0.%s]\n```\n"
 
 
@@ -140,11 +137,10 @@ OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\
                 ("<A at 0x7f19f000>", "old", "<A at 0x0>"),
             )
         ),
-        (":name: value", PLAIN, "```{expected-output}\n\n:name: value\n```\n"),
-        ("a\n```", PLAIN, "````{expected-output}\na\n```\n````\n"),
-        ("  ~~~~\n````python", PLAIN, "`````{expected-output}\n  ~~~~\n````python\n`````\n"),
-        *(("new", expected("old", fence=f), expected("new", fence=f)) for f in FENCES),
-        *((f, expected("old", fence=f), expected(f, fence=f + f[0])) for f in FENCES),
+        (":name: value", "", "```{expected-output}\n\n:name: value\n```\n"),
+        ("a\n```", "", "````{expected-output}\na\n```\n````\n"),
+        ("  ~~~~\n````python", "", "`````{expected-output}\n  ~~~~\n````python\n`````\n"),
+        *(("new", expected("old", fence=f), expected("new", fence=f)) for f in (":::", "~~~~")),
         (
             "a\n\n  b",
             "   ```{expected-output}\n   old\n   ```\n",
@@ -156,11 +152,8 @@ OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\
 def test_fences_options_and_comments_stay(
     printed: str, before: str, after: str, tmp_path: Path
 ) -> None:
-    code = cell(f"print({printed!r})") + "\n% a comment\n\n"
+    code = cell(f"print({printed!r})") + "\n% a comment\n\n" * bool(before)
     assert updated(put(tmp_path, code, before, "End.\n")) == FRONT + code + after + "End.\n"
-    if before == PLAIN:
-        code = cell(f"print({printed!r})")
-        assert updated(put(tmp_path, code)) == FRONT + code + after
 
 
 def test_what_nothing_looks_at_gets_its_own(tmp_path: Path) -> None:
@@ -207,7 +200,7 @@ IN_LATEX = expected("$x^2$", options=":latex:\n\n")
         ("", [STYLED], "", expected("0.7", options=":html:\n\n")),
         ("", [JSON], "", expected("[\n  1\n]", options=":json:\n\n")),
         ("", [RIDGE, TEXT], "", expected("Ridge()\n3 rows") + IN_HTML),
-        ("1", [RIDGE, POWER], "", expected("1\nRidge()\nx**2") + IN_HTML + IN_LATEX),
+        ("1", [RIDGE, POWER], "", STDOUT + IN_HTML + IN_LATEX),
         ("", [RIDGE], expected("Lasso()"), expected("Ridge()")),
         ("", [RIDGE], expected("Ridge 9", options=":html:\n\n"), IN_HTML),
         ("1", [RIDGE], STDOUT, STDOUT + IN_HTML),
@@ -251,7 +244,6 @@ def test_a_page_that_lacks_something_is_left_unless_it_may_raise(
     page, notebook, _, judge, reread = run(path)
     notebook.cells[1].outputs = [error(lacks, message)]
     change = changed(path, page, notebook, judge(page), judge, reread)
-    assert change.after == change.before
     assert f"{message} (line 10, cell 2): see that it is there" in change.refused
     tagged = tuple(replace(each, tags=frozenset({"raises-exception"})) for each in page.cells)
     page = replace(page, cells=tagged)
