@@ -200,7 +200,7 @@ class PageResult:
     cells: int = 0
     policy: Policy = Policy.EXACT
     environment: Mapping[str, str] = field(default_factory=dict)
-    skipped: Mapping[str, int] = field(default_factory=dict)
+    not_text: Mapping[str, int] = field(default_factory=dict)
     """How many outputs are not text, by what they are."""
     filtered: Mapping[str, int] = field(default_factory=dict)
     """How much was replaced before it was compared, by the names of filters."""
