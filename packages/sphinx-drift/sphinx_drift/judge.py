@@ -208,12 +208,12 @@ class _CellCheck:
         if cannot is not None:
             kind, message = cannot
             return _outcome(self.cell, kind, expectation, message=message, executed=executed)
-        precise = self.precise and filtered(self.precise.select(expectation.part), filters)
+        full = self.precise and self.precise.select(expectation.part)
         verdict = compare(
             text,
             executed,
             policy=Policy.EXACT if expectation.reference_only else self.run.policy,
-            precise=precise,
+            precise=filtered(full, filters) if full else None,
             waivers=expectation.waivers,
         )
         kind, message = self._judged(verdict, expectation)
@@ -339,8 +339,8 @@ def compare_runs(
             once, again = (filtered(run.select(part), (*cell.filters, *filters)) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:
-                texts = {"documented": once, "executed": again}
-                yield _outcome(cell, Kind.UNREPEATABLE, **texts, verdict=verdict)
+                parts = {"documented": once, "executed": again, "verdict": verdict}
+                yield _outcome(cell, Kind.UNREPEATABLE, **parts)  # type: ignore[arg-type]
                 break
 
 
