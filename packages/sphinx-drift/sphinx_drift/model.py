@@ -210,7 +210,7 @@ class PageResult:
     """The setting of the book by which it is not executed, if it isn't."""
     was_run: bool = field(default=True, compare=False)
     """Whether it was run in this build."""
-    kept: bool = field(default=False, compare=False)
+    from_cache: bool = field(default=False, compare=False)
     """Whether its outputs are those of an earlier run, which jupyter-cache has kept."""
 
     @property

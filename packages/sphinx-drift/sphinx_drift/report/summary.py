@@ -75,7 +75,7 @@ def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterat
     filtered = sum((Counter(page.filtered) for page in results), Counter[str]())
     not_text = sum((Counter(page.not_text) for page in results), Counter[str]())
     for number, name in (
-        (sum(_verified(page) for page in results if page.kept), "of them from the cache"),
+        (sum(_verified(page) for page in results if page.from_cache), "of them from the cache"),
         (sum(len(verdict.accepted) for verdict in verdicts), "accepted as rounding"),
         (sum(len(verdict.waived) for verdict in verdicts), "waived"),
         (kinds[Kind.UNCHECKED], "unchecked"),

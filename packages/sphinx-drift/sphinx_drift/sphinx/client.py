@@ -208,7 +208,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         show_documented(self.notebook, page)
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed
-        state.kept[env.docname] = execution.kept
+        state.cache_keys[env.docname] = execution.cache_key
         state.ran.add(env.docname)
         self.exec_metadata = execution_metadata(execution)
         state.seconds[env.docname] = self.exec_metadata["runtime"]
