@@ -17,7 +17,7 @@ from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run import cache, run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.in_full import IN_FULL
-from sphinx_drift.run.injected import fill_memory, report_versions
+from sphinx_drift.run.injected import report_versions
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import left_out_by
@@ -188,14 +188,14 @@ def _request(settings: Settings, folder: Path, **options: Any) -> Request:
 
 
 def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
-    """Return how a page is run again: with other threads, orders of sets and unset memory.
+    """Return how a page is run again: with other threads and orders of sets.
 
     Generators of random numbers that nobody seeds begin anew in each process.
     """
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     threads = "2" if page_environment()["OMP_NUM_THREADS"] == "1" else "1"
     variables = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
-    return _request(settings, folder, variables=variables, before=(fill_memory,), **options)
+    return _request(settings, folder, variables=variables, **options)
 
 
 def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:

@@ -78,16 +78,6 @@ def compute_on_device() -> None:
     importlib.import_module(os.environ["DRIFT_DEVICE_MODULE"]).start(os.environ["DRIFT_DEVICE"])
 
 
-def fill_memory() -> None:
-    """Have glibc fill what it allocates, so that what was never set is not 0 by chance."""
-    import ctypes
-    import sys
-
-    library = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if mallopt := getattr(library, "mallopt", None):
-        mallopt(-6, 165)  # M_PERTURB
-
-
 def leave_no_bytecode() -> None:
     """Write no .pyc: Python validates it by seconds and size, and would miss a quick edit."""
     import sys
