@@ -307,7 +307,7 @@ class Page:
     problems: tuple[Outcome, ...] = ()
     stored: bool = field(default=False, kw_only=True)
     """Whether it is a notebook, whose stored outputs are what it documents."""
-    complete: bool = field(default=True, kw_only=True)
+    complete: bool = field(default=False, kw_only=True)
     """Whether each of its outputs must be documented."""
     own: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     """What it says of itself in its metadata, by the names of settings."""

@@ -146,7 +146,7 @@ def run_ahead(pages: Mapping[Path, Settings]) -> set[Path]:
     for path, settings in pages.items():
         with suppress(Exception):  # it is read again, where that is an outcome
             loaded = load(path, is_mystmd=settings.is_mystmd)
-            page, notebook = loaded or (Page(complete=False), None)
+            page, notebook = loaded or (Page(), None)
             # Whether a page with an execution mode of its own runs, its parser knows.
             key = settings.metadata_key
             own_mode = notebook and (

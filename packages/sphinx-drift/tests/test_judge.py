@@ -48,7 +48,8 @@ def page_of(*cells: tuple[Expectation, ...], tags: frozenset[str] = frozenset())
         tuple(
             Cell(place + 1, place, 10 + place, "source", tags=tags, expectations=expectations)
             for place, expectations in enumerate(cells)
-        )
+        ),
+        complete=True,
     )
 
 

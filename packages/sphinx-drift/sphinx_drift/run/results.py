@@ -75,7 +75,7 @@ class Execution:
     succeeded: frozenset[int] = frozenset()
     """Places of the code cells that raised nothing, as far as that is known."""
     seconds: float = field(default=0.0, compare=False)
-    """How long the page ran, which is not how long somebody waited for it."""
+    """How long the page ran; who asks for it may wait for less, since it began earlier."""
     cache_key: str = field(default="", compare=False)
     """The key by which jupyter-cache has its outputs, if it has them."""
     since: float = field(default=0.0, compare=False)
