@@ -79,8 +79,9 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
             message = traceback.format_exc(limit=-3)
             outcomes.append(_outcome(cell, Kind.COULD_NOT_CHECK, message=message))
     failure = execution.failure
-    if failure and failure.index < 0 and not any(o.kind is Kind.NOT_EXECUTED for o in outcomes):
-        # All cells ran and then something broke: no cell reports it.
+    all_ran = not any(outcome.kind is Kind.NOT_EXECUTED for outcome in outcomes)
+    if failure and failure.index is None and all_ran:
+        # Something broke later: no cell reports it.
         outcomes.append(Outcome(Kind.COULD_NOT_CHECK, 1, message=failure.message))
     is_checked = any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
     if page.complete and page.cells and not is_checked:
@@ -169,7 +170,7 @@ class _CellCheck:
             kind, executed = Kind[failure.kind.name], output.select(Part.ALL)
             return _outcome(cell, kind, message=message or failure.message, executed=executed)
         if cell.index not in execution.executed:
-            message = failure.message if failure is not None and failure.index < 0 else ""
+            message = failure.message if failure is not None and failure.index is None else ""
             return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
         if cell.expectations or self.run.page.complete:
             if SKIPS & cell.tags:

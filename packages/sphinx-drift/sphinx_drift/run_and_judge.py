@@ -17,7 +17,7 @@ from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run import cache, run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.in_full import IN_FULL
-from sphinx_drift.run.injected import report_versions
+from sphinx_drift.run.injected import package_origins, report_versions
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import left_out_by
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sphinx_drift.settings import Settings
 
 _VERSIONS = Probe(None, injected(report_versions))
+_ORIGINS = Probe(None, injected(package_origins))
 
 
 def run_and_judge(
@@ -115,11 +116,6 @@ def judge_run(  # noqa: PLR0913 - what is known of a page
     return replace(result, outcomes=outcomes, from_cache=bool(execution.since))
 
 
-def report_origins(packages: Mapping[str, Path]) -> None:
-    """Let pages report from where they import some packages."""
-    os.environ["DRIFT_PACKAGES"] = ",".join(packages)
-
-
 def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) -> Iterator[Outcome]:
     """Yield an outcome for each package that was not imported from the project."""
     for name, origin in execution.origins.items():
@@ -169,6 +165,9 @@ def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
     goes_on = settings.goes_on(page)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
     probes, variables = settings.probes, dict(settings.variables)
+    if settings.packages:
+        probes = (*probes, _ORIGINS)
+        variables["DRIFT_PACKAGES"] = ",".join(settings.packages)
     expectations = [e for cell in page.cells for e in cell.expectations]
     if any(e.when for e in expectations):
         probes = (*probes, _VERSIONS)
@@ -201,7 +200,7 @@ def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
 def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
     """Return a copy to run again, without the cells from the one that failed."""
     copied = copy.deepcopy(notebook)
-    if execution.failure and execution.failure.index >= 0:
+    if execution.failure and execution.failure.index is not None:
         for cell in copied.cells[execution.failure.index :]:
             cell.source = ""
     return copied

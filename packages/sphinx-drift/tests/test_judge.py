@@ -200,7 +200,7 @@ def test_the_text_in_a_glued_picture_is_documented(tag: str, reason: str) -> Non
     ("executed", "expected"), [((), Kind.NOT_EXECUTED), ((0,), Kind.COULD_NOT_CHECK)]
 )
 def test_a_failure_in_no_cell_is_no_pass(executed: tuple[int, ...], expected: Kind) -> None:
-    execution = Execution(frozenset(executed), Failure(Ending.DEAD_KERNEL, -1, "no answer"))
+    execution = Execution(frozenset(executed), Failure(Ending.DEAD_KERNEL, None, "no answer"))
     result = outcomes(page_of((expecting("good"),)), notebook(OK), execution)
     assert (kinds(result)[-1], result.outcomes[-1].message) == (expected, "no answer")
 

@@ -62,7 +62,7 @@ def package_origins() -> dict[str, str]:
     import sys
 
     paths_of = {}
-    for name in filter(None, os.environ.get("DRIFT_PACKAGES", "").split(",")):
+    for name in os.environ["DRIFT_PACKAGES"].split(","):
         module = sys.modules.get(name)
         if module is not None and module.__spec__ is not None:  # else the page made it itself
             paths = [*getattr(module, "__path__", ()), getattr(module, "__file__", None)]
