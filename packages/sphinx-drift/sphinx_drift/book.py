@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from sphinx_drift.configuration import find_project
 from sphinx_drift.patterns import inside, matches
-from sphinx_drift.settings import Settings, changed_by_environment, entries, read_table, table_in
+from sphinx_drift.settings import (
+    Settings,
+    changed_by_environment,
+    entries,
+    find_project,
+    read_table,
+    table_in,
+)
 from sphinx_drift.shapes import Place
 
 if TYPE_CHECKING:

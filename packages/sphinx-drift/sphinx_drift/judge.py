@@ -69,7 +69,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     filters = (*filters, *machine_paths(Path(file).absolute().parent))
     run = _Run(page, execution, policy, filters, away=away, errors_fail=errors_fail)
     for cell in page.cells:
-        run.filtered.update({own.name: 0 for own in cell.filters})  # which may match nothing
+        run.filter_counts.update({own.name: 0 for own in cell.filters})  # which may match nothing
         try:
             output = printed(notebook.cells[cell.index].outputs)
             full = printed(precise.cells[cell.index].outputs) if precise else None
@@ -93,7 +93,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         policy=policy,
         environment=execution.environment,
         not_text=+not_text,
-        filtered=run.filtered,
+        filter_counts=run.filter_counts,
         stored=page.stored,
     )
 
@@ -108,7 +108,7 @@ class _Run:
     filters: Sequence[Filter]
     away: bool
     errors_fail: bool
-    filtered: Counter[str] = field(default_factory=Counter)
+    filter_counts: Counter[str] = field(default_factory=Counter)
 
 
 def _outcome(
@@ -204,7 +204,7 @@ class _CellCheck:
         filters = (*self.cell.filters, *self.run.filters)
         text = filtered(expectation.text, filters)
         expectation = replace(expectation, text=text)
-        executed = filtered(self.output.select(expectation.part), filters, self.run.filtered)
+        executed = filtered(self.output.select(expectation.part), filters, self.run.filter_counts)
         cannot = self._cannot_compare(expectation, executed)
         if cannot is not None:
             kind, message = cannot

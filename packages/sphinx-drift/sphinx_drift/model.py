@@ -202,7 +202,7 @@ class PageResult:
     environment: Mapping[str, str] = field(default_factory=dict)
     not_text: Mapping[str, int] = field(default_factory=dict)
     """How many outputs are not text, by what they are."""
-    filtered: Mapping[str, int] = field(default_factory=dict)
+    filter_counts: Mapping[str, int] = field(default_factory=dict)
     """How much was replaced before it was compared, by the names of filters."""
     stored: bool = False
     """Whether it is a notebook, whose cells are reported by number and not by line."""

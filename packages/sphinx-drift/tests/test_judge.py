@@ -464,7 +464,7 @@ def test_what_varies_in_html_alone_is_filtered_and_counted(*, stored: bool) -> N
     assert Kind.DRIFT in kinds(outcomes(page, now))
     result = outcomes(page, now, filters=(size,))
     assert {*kinds(result)} == {Kind.VERIFIED}
-    assert result.filtered == {"size": 1}
+    assert result.filter_counts == {"size": 1}
 
 
 def test_an_error_of_a_repr_is_reported_as_itself() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def answers(functions: list[tuple[str, str]]) -> object:
+def call_each(functions: list[tuple[str, str]]) -> object:
     """Return what functions return, by their names, as JSON, however the page displays texts.
 
     Each is made from its source in a namespace of its own: the page's variables stay as they are.

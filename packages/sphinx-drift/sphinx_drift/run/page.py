@@ -32,7 +32,7 @@ from traitlets import Type
 
 from forked_kernels.provisioner import NAME, obstacle
 from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
-from sphinx_drift.run.injected import answers
+from sphinx_drift.run.injected import call_each
 from sphinx_drift.run.limit import LimitedClient, clipped
 from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request, injected
 
@@ -268,7 +268,7 @@ async def _ask(
         return {}, None
     pairs = [tuple(function) for function in functions]
     # An expression, whose value comes with the reply; the page's namespace stays as it is.
-    name, source = injected(answers)
+    name, source = injected(call_each)
     call = f"(lambda own: exec({source!r}, own) or own[{name!r}]({pairs!r}))({{}})"
     kc: Any = client.kc
     request = kc.execute("", silent=True, store_history=False, user_expressions={"answer": call})
