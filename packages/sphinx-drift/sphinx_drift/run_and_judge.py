@@ -164,7 +164,7 @@ def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
     """Return how a page that starts in a folder is run, as far as it is known."""
     goes_on = settings.goes_on(page)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
-    probes, variables = settings.probes, dict(settings.variables)
+    probes, variables = settings.probes, {}
     if settings.packages:
         probes = (*probes, _ORIGINS)
         variables["DRIFT_PACKAGES"] = ",".join(settings.packages)
@@ -172,10 +172,9 @@ def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
     if any(e.when for e in expectations):
         probes = (*probes, _VERSIONS)
         variables["DRIFT_VERSIONS"] = ",".join(packages_named(expectations))
-    runs = [_request(settings, folder, may_raise=may_raise, probes=probes, variables=variables)]
-    if settings.twice:
-        runs.append(_second_run(folder, settings, may_raise=may_raise))
-    return runs
+    request = partial(_request, settings, folder, may_raise=may_raise)
+    first = request(probes=probes, variables=variables)
+    return [first, request(variables=_other_entropy())] if settings.twice else [first]
 
 
 def _request(settings: Settings, folder: Path, **options: Any) -> Request:
@@ -186,15 +185,14 @@ def _request(settings: Settings, folder: Path, **options: Any) -> Request:
     return run.request_for(folder, **options)
 
 
-def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
-    """Return how a page is run again: with other threads and orders of sets.
+def _other_entropy() -> dict[str, str]:
+    """Return variables for a second run: other threads, and another order of sets.
 
     Generators of random numbers that nobody seeds begin anew in each process.
     """
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     threads = "2" if page_environment()["OMP_NUM_THREADS"] == "1" else "1"
-    variables = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
-    return _request(settings, folder, variables=variables, **options)
+    return {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
 
 
 def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
