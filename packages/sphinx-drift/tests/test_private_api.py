@@ -6,7 +6,6 @@ one place to mend, and the package that it is of has a version that the dependen
 
 from __future__ import annotations
 
-import ast
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -155,29 +154,12 @@ HOUSES = {
 
 @cache
 def modules(*houses: str) -> dict[str, str]:
-    """Return modules without their comments and docstrings, by name."""
+    """Return the texts of modules, by name."""
     return {
-        f"{house}{path.relative_to(HOUSES[house]).as_posix()}": ast.unparse(
-            bare(ast.parse(path.read_text("utf-8")))
-        )
+        f"{house}{path.relative_to(HOUSES[house]).as_posix()}": path.read_text("utf-8")
         for house in houses
         for path in HOUSES[house].rglob("*.py")
     }
-
-
-def bare(tree: ast.Module) -> ast.Module:
-    """Return a module without docstrings, nor imports for types alone."""
-    for node in ast.walk(tree):
-        if isinstance(body := getattr(node, "body", None), list):
-            node.body = [each for each in body if not spoken(each)] or [ast.Pass()]  # type: ignore[attr-defined]
-    return tree
-
-
-def spoken(node: ast.stmt) -> bool:
-    """Return whether a statement is a text, or for a type checker."""
-    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-        return True
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 @pytest.mark.parametrize("use", USES, ids=named)
