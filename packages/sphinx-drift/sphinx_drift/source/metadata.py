@@ -100,12 +100,12 @@ def with_own(page: Page, notebook: NotebookNode) -> Page:
     for cell in page.cells:
         own = notebook.cells[cell.index].metadata.get("drift", {})
         try:
-            filters = _filters_of_cell(own, f"cell {cell.number}", is_page=not page.stored)
+            filters = _filters_of_cell(own, f"cell {cell.number}", is_page=not page.is_notebook)
         except ValueError as error:
             own, filters = {}, ()
             problems.append(Outcome(Kind.OPTION, cell.line, cell=cell.number, message=str(error)))
         changed = replace(cell, filters=(*filters, *of_page.get("filters", ())))
-        cells.append(_with_reasons(changed, own) if page.stored else changed)
+        cells.append(_with_reasons(changed, own) if page.is_notebook else changed)
     complete = of_page.get("complete", False)
     return replace(
         page, cells=tuple(cells), problems=tuple(problems), complete=complete, own=of_page

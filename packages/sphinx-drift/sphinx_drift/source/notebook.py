@@ -79,7 +79,7 @@ def read_notebook(
         line = lines[index] if len(lines) == len(notebook.cells) else 1
         cell = read_cell(len(cells) + 1, index, node, (line, line), shown)
         cells.append(_with_stored(cell, node))
-    return with_own(Page(tuple(cells), stored=True), notebook)
+    return with_own(Page(tuple(cells), is_notebook=True), notebook)
 
 
 def _with_stored(cell: Cell, node: NotebookNode) -> Cell:

@@ -187,7 +187,7 @@ def _replaced(page: Page, outcomes: Iterable[Outcome]) -> Iterator[tuple[Number,
                 new = difference.executed if difference.number else ""
                 for old in numbers_in(difference.documented):
                     yield old, new, outcome.cell
-        elif outcome.kind is Kind.NO_OUTPUT and page.stored:
+        elif outcome.kind is Kind.NO_OUTPUT and page.is_notebook:
             for old in numbers_in(outcome.documented):
                 yield old, "", outcome.cell
 
@@ -214,7 +214,7 @@ def _named(page: Page, number: int) -> str:
 def _sentences(text: str, page: Page) -> Iterator[_Sentence]:
     """Yield what a page says outside code; lines of a notebook are those of its file."""
     text = text.removeprefix("\ufeff")
-    if not page.stored:
+    if not page.is_notebook:
         for paragraph, line in paragraphs_of(text):
             yield _Sentence(paragraph, line, sum(cell.line < line for cell in page.cells))
         return

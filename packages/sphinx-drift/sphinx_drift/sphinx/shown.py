@@ -45,7 +45,7 @@ def show_documented(notebook: NotebookNode, page: Page) -> None:
     for cell in page.cells:
         parts = {e.part for e in cell.expectations}
         unchecked = {e.part for e in cell.expectations if e.unchecked}
-        if unchecked & OF_VALUES or (parts and page.stored):
+        if unchecked & OF_VALUES or (parts and page.is_notebook):
             parts |= {Part.VALUE, *FORMS}
         for output in notebook.cells[cell.index].outputs:
             for value in printed([output]).values:
