@@ -80,7 +80,7 @@ def load(
         if is_mystmd:
             mark_notebook(notebook)
         shown = shown_without_book(notebook.metadata, stderr=bool(stderr), key=key)
-        return read_notebook(notebook, text, shown), notebook
+        return read_notebook(notebook, shown), notebook
     config = config_without_book()
     reading = read_markdown(text, config)
     fences = reading.fences if is_mystmd else reading.at_top

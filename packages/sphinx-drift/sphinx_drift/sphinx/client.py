@@ -156,7 +156,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             config = markdown_config(env)
             page = read_page(self._source, self.notebook, config, self.nb_config)
         else:
-            page = read_notebook(self.notebook, self._source, self.nb_config)
+            page = read_notebook(self.notebook, self.nb_config)
         return state_of(env).settings.applied_to(page, self._path)
 
     def _verify(self) -> None:

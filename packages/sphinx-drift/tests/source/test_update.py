@@ -290,17 +290,16 @@ def test_sentences_that_say_an_old_number_are_told(tmp_path: Path) -> None:
     assert list(notes) == [f"{path}:{n}: still says {a}: {b} {where}" for n, a, b in told]
 
 
-def test_sentences_of_a_notebook_are_told_by_lines_of_its_file(tmp_path: Path) -> None:
-    said = nbformat.v4.new_markdown_cell("# Title\n\nFirst 'ä',\nthen 0.306 and 12.")
+def test_sentences_of_a_notebook_are_told_by_the_cell_above(tmp_path: Path) -> None:
+    said = nbformat.v4.new_markdown_cell("# Title\n\nFirst 0.306,\nthen 12.")
     code = nbformat.v4.new_code_cell("print(0.4042)", outputs=[stream("0.3061 of 12\n")])
     path = tmp_path / "page.ipynb"
     path.write_text(nbformat.v4.writes(nbformat.v4.new_notebook(cells=[code, said])), "utf-8")
     change = update(path, *run(path))
     assert change
-    row = change.after.split("\n").index('    "then 0.306 and 12."') + 1
-    first, second = change.notes
-    assert first.startswith(f"{path}:{row}: still says 0.306: 0.3061 ")
-    assert second.startswith(f"{path}:{row}: still says 12: 12 isn't printed any more in cell 1 ")
+    told = [note.partition(", below cell 1: still says ")[2] for note in change.notes]
+    gone = "isn't printed any more in cell 1"
+    assert told == [f"0.306: 0.3061 {gone}", f"12: 12 {gone}"]
 
 
 def test_names_of_this_machine_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
