@@ -56,23 +56,18 @@ class Judge:
         self.results: dict[str, PageResult] = {}
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request: to judge a page, or to quote a number."""
+        """Answer one request: to quote a number as text, or to judge a page."""
         if target := request.get("quote"):
-            return self.quoted(target)
+            try:
+                return {"text": quote(self.results.values(), target)}
+            except ValueError as error:
+                return {"failed": [[1, f"quotation: {error}"]]}
         path = Path(request["path"])
         result = self.results[str(path)] = judged(path, request["cells"], is_run=request["isRun"])
-        failed = [outcome for outcome in result.outcomes if outcome.kind.fails]
         return {
-            "failed": [[outcome.line, entry(result, outcome)] for outcome in failed],
+            "failed": [[o.line, entry(result, o)] for o in result.outcomes if o.kind.fails],
             "sum": closing_line([*self.results.values()]),
         }
-
-    def quoted(self, target: str) -> dict[str, Any]:
-        """Return a number that a page printed, as text."""
-        try:
-            return {"text": quote(self.results.values(), target)}
-        except ValueError as error:
-            return {"failed": [[1, f"quotation: {error}"]]}
 
 
 def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:

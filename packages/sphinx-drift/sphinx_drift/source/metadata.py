@@ -46,12 +46,13 @@ def read_front(text: str) -> dict[str, Any]:
     return front if isinstance(front, dict) else {}
 
 
-def left_out_by(metadata: Mapping[str, Any], key: str) -> str:
+def left_out_by(metadata: Mapping[str, Any], key: str, *, is_mystmd: bool = False) -> str:
     """Return the setting by which a page or notebook itself is not to be run; nothing if it is."""
     settings = {
         f"{key}: execution_mode": table_in(metadata, key).get("execution_mode") == "off",
         "nbsphinx: execute": table_in(metadata, "nbsphinx").get("execute") == "never",
         "execute: skip": table_in(metadata, "execute").get("skip") is True,  # as mystmd has it
+        "no kernelspec": is_mystmd and not table_in(metadata, "kernelspec"),
     }
     return next((setting for setting, leaves_out in settings.items() if leaves_out), "")
 

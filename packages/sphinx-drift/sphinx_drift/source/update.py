@@ -30,8 +30,8 @@ _LACKING = re.compile(
 """How an error begins if a module, a file or the network isn't here."""
 _INSTALLS = re.compile(r"(?:\s*[!%](?:uv )?(?:pip3?|conda|mamba) install\b[^;&|\n]*)+\s*")
 """A cell that installs packages, and does nothing else."""
-_UNREADABLE = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-"""What MyST-NB takes for the end of a line, and no editor does, or Markdown for nothing."""
+_UNREADABLE = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
+"""What MyST-NB takes for the end of a line and no editor does, or no Markdown or file can hold."""
 DIFFERS = "it differs between two runs"
 NO_TEXT = "it can't be written so that it reads the same"
 _OTHER_CELLS = (

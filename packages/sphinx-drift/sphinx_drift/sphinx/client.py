@@ -16,7 +16,6 @@ from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.settings import table_in
-from sphinx_drift.source.markdown import shared_parse
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook, read_page
 from sphinx_drift.source.variants import chosen
@@ -99,7 +98,7 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
 
         claims: list[Claim] = []
         document.attributes["drift_claims"] = claims
-        with with_clients(client), shared_parse():
+        with with_clients(client):
             super().parse(inputstring, document)
         del document.attributes["drift_claims"]
         for page, theirs in unchecked:
