@@ -66,14 +66,15 @@ def _on_the_cpu(func: OpOverload, key: str) -> Callable[..., Any]:
             ones = torch.ones_like(_on_cpu(given["input"]))  # on the CPU, it isn't one operation
             factors = torch.dropout(ones, given["p"], train=True).to(given["input"].device)
             return given["input"] * factors, factors != 0
-        if has_kernel:
+        generator = given.get("generator")
+        if has_kernel and (generator is None or generator.device == _CPU):
             return _draw(func, given)
         dropout = given.get("dropout_p", given.get("dropout", 1.0))
         if former and (dropout == 0 or given.get("train") is False):
             return former.call_boxed(keys, *args, **kwargs)
         raise NotImplementedError(
             f"{func} draws by itself, not with the CPU's generator:"
-            " use nn.Dropout between layers, and no sdpa_kernel()"
+            " use nn.Dropout between layers, no sdpa_kernel(), and no generator of the device"
         )
 
     return kernel

@@ -85,8 +85,9 @@ def reproducible(device: str = "auto") -> Iterator[torch.device]:
 
     Raises:
         RuntimeError: If the device doesn't work. Inside, by PyTorch, if an operation has no
-            deterministic algorithm, or if ``generator=`` names a generator of the device.
-        NotImplementedError: Inside, for what can't draw on the CPU, as cuDNN's LSTM with dropout.
+            deterministic algorithm.
+        NotImplementedError: Inside, for what can't draw on the CPU, as cuDNN's LSTM with dropout,
+            or with a ``generator=`` of the device.
 
     Examples:
         >>> import torch
@@ -124,22 +125,20 @@ def _compute_exactly(stack: ExitStack) -> None:
     torch.set_float32_matmul_precision("highest")
     stack.callback(torch.set_deterministic_debug_mode, torch.get_deterministic_debug_mode())
     torch.set_deterministic_debug_mode("error")
-    _set_variable(stack, "CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    memory = torch.utils.deterministic
+    filled = memory.fill_uninitialized_memory
+    stack.callback(setattr, memory, "fill_uninitialized_memory", filled)
+    memory.fill_uninitialized_memory = False  # a kernel more for each new tensor
 
 
 def _run_uncompiled(stack: ExitStack) -> None:
     """Run compiled functions as they were written: compiled ones draw for themselves."""
     if "torch._dynamo" in sys.modules:
         stack.enter_context(torch.compiler.set_stance("force_eager"))
-    else:  # nothing was compiled yet, and to import the compiler takes seconds
-        _set_variable(stack, "TORCHDYNAMO_DISABLE", "1")
-
-
-def _set_variable(stack: ExitStack, name: str, value: str) -> None:
-    """Set a variable of the environment until the stack is left, if it isn't set."""
-    if name not in os.environ:
-        os.environ[name] = value
-        stack.callback(os.environ.pop, name, None)
+    elif "TORCHDYNAMO_DISABLE" not in os.environ:
+        # Nothing was compiled yet, and to import the compiler takes seconds.
+        os.environ["TORCHDYNAMO_DISABLE"] = "1"
+        stack.callback(os.environ.pop, "TORCHDYNAMO_DISABLE", None)
 
 
 _started = ExitStack()

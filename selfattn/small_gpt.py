@@ -19,4 +19,5 @@ def load_weights(model: nn.Module) -> None:
     text = Path(__file__).with_suffix(".txt").read_text("ascii")
     data = bytearray(base64.b85decode(text.replace("\n", "")))
     numbers: Tensor = torch.frombuffer(data, dtype=torch.float16).float()
-    nn.utils.vector_to_parameters(numbers, model.parameters())
+    device = next(model.parameters()).device
+    nn.utils.vector_to_parameters(numbers.to(device), model.parameters())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import nbformat
 import pytest
+import torch
 from test_listings import CELL as LISTING
 from the_book import DOCS, PAGES, current_site
 
@@ -63,6 +64,23 @@ def test_cells_are_short(path: Path) -> None:
     long = [cell for cell in read(path).cells if lines(cell) > MOST_LINES]
     shown = [cell for cell in long if "hide-input" not in cell.tags]  # what is folded may be long
     assert [cell.line for cell in shown if cell.source.strip() not in listings] == []
+
+
+@cache
+def without_a_deterministic_kernel() -> re.Pattern[str]:
+    """Return a pattern of the calls that PyTorch's own list refuses on a GPU."""
+    listed = str(torch.use_deterministic_algorithms.__doc__).partition("RuntimeError` when ``mode")
+    names = set(re.findall(r"^ +\* :\w+:`[\w.]*?(\w+)`", listed[2], re.MULTILINE))
+    return re.compile(rf"\b({'|'.join(names)})\([^)]")  # median() is fine, and median(dim=0) isn't
+
+
+@pytest.mark.parametrize("path", WITH_CELLS, ids=name)
+def test_cells_run_on_a_gpu(path: Path) -> None:
+    refused = without_a_deterministic_kernel()
+    assert refused.findall("weights.cumsum(0); torch.bincount(back)") == ["cumsum", "bincount"]
+    assert [
+        refused.findall(cell.source) for cell in read(path).cells if refused.search(cell.source)
+    ] == []
 
 
 def lines(cell: Cell) -> int:

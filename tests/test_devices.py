@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import runpy
 import subprocess
 import sys
@@ -216,9 +215,9 @@ def settings() -> dict[str, object]:
         "bf16 sums": cuda.matmul.allow_bf16_reduced_precision_reduction,
         "cudnn": (cudnn.deterministic, cudnn.benchmark, cudnn.allow_tf32, cudnn.enabled),
         "deterministic": torch.get_deterministic_debug_mode(),
+        "filled": torch.utils.deterministic.fill_uninitialized_memory,
         "fused attention": (cuda.flash_sdp_enabled(), cuda.mem_efficient_sdp_enabled()),
         "attention": cuda.math_sdp_enabled(),
-        "cuBLAS": os.environ.get("CUBLAS_WORKSPACE_CONFIG"),
         "modes": (torch._C._len_torch_dispatch_stack(), torch._C._len_torch_function_stack()),
         "draws": torch._C._dispatch_has_kernel_for_dispatch_key("aten::uniform_", "PrivateUse1"),
     }
@@ -231,9 +230,9 @@ INSIDE = {
     "bf16 sums": False,
     "cudnn": (True, False, False, True),
     "deterministic": 2,
+    "filled": False,
     "fused attention": (False, False),
     "attention": True,
-    "cuBLAS": ":4096:8",
     "modes": (0, 1),  # the second makes the device the default one
     "draws": True,
 }

@@ -85,6 +85,14 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Asked:
 @pytest.mark.skipif(
     (platform.system(), platform.machine()) != ("Linux", "x86_64"), reason="other last digits"
 )
+def test_rows_that_are_longer_than_the_book_s(asked: Asked) -> None:
+    torch.manual_seed(123)
+    drawn = torch.rand(3, 2)
+    book, exchanged = asked.findings(str(drawn), str(drawn.reshape(2, 3)))
+    assert book["kind"] == exchanged["kind"] == "documented"
+    assert (book["rows"], exchanged["rows"]) == (None, {"pasted": 3, "printed": 2})
+
+
 def test_the_recorded_mistakes_make_these_numbers() -> None:
     assert making.recorded() == recorded()
 

@@ -56,10 +56,13 @@
   const named = (name) => (/^\w+$/.test(name) ? code(name) : name);
   const listedCodes = (codes) => codes.flatMap((name, i) => [i ? ", " : "", named(name)]);
 
-  const alsoOf = ({ mistakes }) =>
-    mistakes.map(({ title, codes }) =>
-      paragraph("A mistake makes the same numbers: ", link(plain(title), `#${sections[title]}`),
-        ", in ", ...listedCodes(codes), "."));
+  const alsoOf = ({ mistakes }) => {
+    const each = mistakes.map(({ title, codes }) =>
+      [link(plain(title), `#${sections[title]}`), ", in ", ...listedCodes(codes), "."]);
+    if (each.length < 2) return each.map((one) => paragraph("A mistake makes the same numbers: ", ...one));
+    const summary = `${each.length} mistakes don't show at this step: compare what follows, too`;
+    return [element("details", element("summary", summary), list(each))];
+  };
 
   const cure = ({ title, codes }) =>
     paragraph(element("strong", plain(title)), ", in ", ...listedCodes(codes), ". ",
@@ -78,9 +81,16 @@
         ]
       : [];
 
+  const otherRows = ({ rows }) =>
+    rows
+      ? [paragraph(element("strong", `But yours are in rows of ${rows.pasted}, and the book's in rows of ${rows.printed}.`),
+          " Are rows and columns ", link("exchanged", "#the-matrices-drawn-with-rows-for-columns"), "?")]
+      : [];
+
   const WORDS = {
     documented: ({ isTwice, ...found }) => [
       paragraph(`These are the book's own numbers${isTwice ? ", twice, as of a batch of two" : ""}.`),
+      ...otherRows(found),
       list(found.places.map(placed)),
       ...lastDigits(found),
       ...alsoOf(found),

@@ -72,7 +72,27 @@
 
   /* --- What is known --- */
 
-  const outputOf = (place, text) => ({ ...place, ...series(blocksOf(text).flat()) });
+  const outputOf = (place, text) => {
+    const numbers = blocksOf(text).flat();
+    return { ...place, ...series(numbers), rows: numbers.map(({ row }) => row) };
+  };
+
+  /** How many numbers each row has, if there are several and all have as many. */
+  const lengthOfRows = (rows) => {
+    const lengths = new Map();
+    for (const row of rows) lengths.set(row, (lengths.get(row) ?? 0) + 1);
+    const different = new Set(lengths.values());
+    return lengths.size > 1 && !rows.includes(null) && different.size === 1 ? [...different][0] : null;
+  };
+
+  /** The rows' lengths, pasted and printed, if no place has such rows. */
+  const otherRows = (numbers, places) => {
+    const pasted = lengthOfRows(numbers.map(({ row }) => row));
+    const printed = places.filter(({ output }) => output.page).map(({ output: { rows }, start }) =>
+      lengthOfRows(rows.slice(start, start + numbers.length)));
+    const isOther = pasted && printed.length && printed.every((one) => one && one !== pasted);
+    return isOther ? { pasted, printed: printed[0] } : null;
+  };
 
   /** The numbers of a file that docs/_data/numbers_file.py has packed, each tensor with its causes. */
   const unpacked = ({ words, causes, lengths, numbers }) => {
@@ -151,7 +171,8 @@
   const named = (numbers, block, { places }) => {
     const [documented, mistakes] = [pagesOf(places), mistakesOf(places)];
     const nears = nearly(numbers, block, places[0]);
-    if (documented.length) return { kind: "documented", places: documented, mistakes, nears };
+    const rows = otherRows(numbers, places);
+    if (documented.length) return { kind: "documented", places: documented, mistakes, nears, rows };
     const right = causesOf(places).find(([title]) => !title);
     if (right) return { kind: "right", code: right[1], step: right[2], mistakes, nears };
     return { kind: "mistake", mistakes, nears };

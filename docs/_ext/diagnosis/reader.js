@@ -31,18 +31,19 @@
       .replace(/[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "")
       .replace(/\b(?:In|Out) ?\[\d*\]:/g, " ");
 
-  /** The numbers of a text, in blocks: each outermost bracket, and what is between. */
+  /** The numbers of a text, in blocks: each outermost bracket, and what is between; each with its row. */
   const blocksOf = (text) => {
     const blocks = [];
     const shown = text.replace(/device='[^']*'/g, ""); // its number is none of the tensor's
-    let [depth, isOpen] = [0, false];
+    let [depth, isOpen, row] = [0, false, 0];
     for (const { 0: piece, groups } of shown.matchAll(PIECES)) {
       if (groups.number) {
         if (!isOpen) blocks.push([]);
         isOpen = true;
-        blocks.at(-1).push(number(piece));
+        blocks.at(-1).push({ ...number(piece), row: depth ? row : null });
       } else {
         const wasOutside = depth === 0;
+        row++;
         depth = Math.max(0, depth + (piece === "[" ? 1 : -1));
         if (wasOutside !== (depth === 0)) isOpen = false;
       }

@@ -182,20 +182,22 @@ def test_a_book_on_a_device(book: Book) -> None:
     assert "npu" not in describe_environment(again.results.values())
 
 
-def test_pages_have_the_device_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = threading.Barrier(2)
+@pytest.mark.parametrize(
+    ("place", "pages", "at_once"), [("cpu", 5, True), ("cuda:0", 4, True), ("cuda:0", 5, False)]
+)
+def test_four_pages_share_a_device(
+    place: str, pages: int, monkeypatch: pytest.MonkeyPatch, *, at_once: bool
+) -> None:
+    there = threading.Barrier(pages)
 
-    def both_run(*_: object, **__: object) -> bool:
+    def all_run(*_: object, **__: object) -> bool:
         with contextlib.suppress(threading.BrokenBarrierError):
-            there.wait(0.5)
+            there.wait(60 if at_once else 0.5)
             return True
         return False
 
-    monkeypatch.setattr("sphinx_drift.run.page.run_page", both_run)
-    pool = Pool()
-    for place, at_once in (("cpu", True), ("cuda:0", False)):
-        there.reset()
-        variables = {DEVICE_VARIABLE: place}
-        pages = [(v4.new_notebook(), Request(Path(name)), variables) for name in "ab"]
-        with ThreadPoolExecutor(2) as clients:
-            assert [*clients.map(pool.run, pages)] == [at_once] * 2
+    monkeypatch.setattr("sphinx_drift.run.page.run_page", all_run)
+    pool, variables = Pool(), {DEVICE_VARIABLE: place}
+    jobs = [(v4.new_notebook(), Request(Path(str(name))), variables) for name in range(pages)]
+    with ThreadPoolExecutor(pages) as clients:
+        assert [*clients.map(pool.run, jobs)] == [at_once] * pages

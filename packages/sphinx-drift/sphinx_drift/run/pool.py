@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,8 @@ _AHEAD_PER_CORE = 4
 
 A kernel that Jupyter starts keeps a core busy with imports, and its threads get in others' way."""
 _MEMORY_PER_PAGE = 512 * 2**20
+_PAGES_ON_A_DEVICE = 4
+"""Pages at a time on a GPU, whose memory they share: its libraries take 0.5 GB for each."""
 _GRACE = 60.0
 """Seconds that an executor may take to start a machine, besides the time of a page's cells."""
 
@@ -50,6 +52,7 @@ class Pool:
         self._page_ended = threading.Condition()
         self._queued: dict[bytes, Future[Result]] = {}
         self._locks: dict[object, threading.Lock] = {}
+        self._on_device = threading.Semaphore(_PAGES_ON_A_DEVICE)
 
     def queue(self, executor: str, path: Iterable[str], pages: Iterable[Page]) -> None:
         """Begin to run pages, in this order; drop those that were queued before.
@@ -112,14 +115,16 @@ class Pool:
     def _run_here(
         self, notebook: NotebookNode, request: Request, environment: Mapping[str, str]
     ) -> Result:
-        """Run a page; not beside its second run, nor on a device beside any other.
+        """Run a page; not beside its second run, nor on a device beside many others.
 
-        A page's second run finds the files as the first has left them. On a device one page has
-        all the memory.
+        A page's second run finds the files as the first has left them.
         """
         page = (request.folder, *(cell.source for cell in notebook.cells))
-        alone = page if environment.get("DRIFT_DEVICE", "cpu") == "cpu" else "device"
-        with self._locks.setdefault(alone, threading.Lock()):
+        on_cpu = environment.get("DRIFT_DEVICE", "cpu") == "cpu"
+        with (
+            self._locks.setdefault(page, threading.Lock()),
+            nullcontext() if on_cpu else self._on_device,
+        ):
             return self._run_page(notebook, request, environment)
 
 
