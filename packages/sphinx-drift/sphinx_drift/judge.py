@@ -77,8 +77,9 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         away=away,
         errors_fail=errors_fail,
     )
+    # Those of the page itself may match nothing, which is reported.
+    context.filtered.update({own.name: 0 for own in page.own.get("filters", ())})
     for cell in page.cells:
-        context.filtered.update({own.name: 0 for own in cell.filters})  # which may match nothing
         try:
             output = printed(notebook.cells[cell.index].outputs)
             full = printed(precise.cells[cell.index].outputs) if precise else None
@@ -221,7 +222,7 @@ def _check_expectation(
     cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, context: _Context
 ) -> Outcome:
     """Compare one expectation with what its cell printed."""
-    filters = (*cell.filters, *context.filters)
+    filters = context.filters
     text = filtered(expectation.text, filters)
     expectation = replace(expectation, text=text)
     executed = filtered(output.select(expectation.part), filters, context.filtered)
@@ -362,7 +363,7 @@ def compare_runs(
             continue  # a notebook says it of a whole cell
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
         for part in _parts_shown(cell, runs, is_page=not page.stored):
-            once, again = (filtered(run.select(part), (*cell.filters, *filters)) for run in runs)
+            once, again = (filtered(run.select(part), filters) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:
                 yield _outcome(
