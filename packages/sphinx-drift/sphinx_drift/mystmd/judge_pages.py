@@ -108,9 +108,6 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
 
 def _take(page: Page, notebook: NotebookNode, cells: Sequence[Any]) -> frozenset[int] | None:
     """Put outputs into a notebook; return which cells ran, or None if they are other cells."""
-    last_is_empty = bool(page.cells) and not page.cells[-1].source.strip()
-    if last_is_empty and len(cells) + 1 == len(page.cells):  # mystmd drops it
-        cells = [*cells, None]
     if len(cells) != len(page.cells):
         return None
     executed = set()
