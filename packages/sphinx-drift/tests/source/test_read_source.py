@@ -182,6 +182,9 @@ def test_option_that_cannot_be_read_is_a_problem_of_its_line(option: str, tmp_pa
         (f":::{{prf:example}} Sum\n<div>\n{CELL}</div>\n:::\n", [8]),
         ("```{expected_output}\n3\n```\n```{Expected-Outputs}\n3\n```\n", [6, 9]),
         ("```expected-output\n3\n```\n```python\nexpected_output\n```\n", [6]),
+        *((f"{before}```{{code-cell}}\n\n", [6]) for before in ("    ", "\t")),
+        ("A line\n     ```{code-cell}\n\n", [7]),
+        *((f"{before}```{{code-cell}}\n\n", []) for before in (":", "~:")),
     ],
 )
 def test_nested_cells_and_expectations_are_problems(
@@ -230,14 +233,6 @@ def test_a_cell_that_is_text_of_what_stands_above_it_fails(above: str, line: int
     reading = read_markdown(text, config)
     problems = [(each.kind, each.line) for each in (*reading.swallowed, *reading.nested)]
     assert problems[:1] == ([(Kind.NESTED, line)] if line else [])
-
-
-@pytest.mark.parametrize("before", ["    ", "\t", "A line\n     ", ":", "~:"])
-def test_what_begins_like_a_cell_and_is_none_fails(before: str, tmp_path: Path) -> None:
-    page = read(tmp_path, f"{CELL}\n{before}```{{code-cell}}\nprint(2)\n```\n")
-    assert len(page.cells) == 1
-    wrong = [each.line for each in page.problems if each.kind is Kind.NESTED]
-    assert wrong == ([] if ":" in before else [10 + before.count("\n")])
 
 
 def test_a_page_says_whether_its_outputs_are_shown(tmp_path: Path) -> None:
