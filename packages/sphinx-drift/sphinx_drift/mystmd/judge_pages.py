@@ -88,10 +88,10 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
         return failed(path, NOT_RUN, Kind.NOT_EXECUTED).result
     if any(e.when for cell in page.cells for e in cell.expectations):
         return check(path, named=False).result  # which variant holds, its kernel alone says
-    executed = _take(page, notebook, cells)
-    if executed is None:
+    if len(cells) != len(page.cells):
         message = f"mystmd has {len(cells)} cells on it, and {len(page.cells)} can be read"
         return failed(path, message).result
+    executed = _take(page, notebook, cells)
     result = judge_run(
         page,
         Execution(executed, answers={"report_environment": {"python": python_version()}}),
@@ -106,10 +106,8 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     return result
 
 
-def _take(page: Page, notebook: NotebookNode, cells: Sequence[Any]) -> frozenset[int] | None:
-    """Put outputs into a notebook; return which cells ran, or None if they are other cells."""
-    if len(cells) != len(page.cells):
-        return None
+def _take(page: Page, notebook: NotebookNode, cells: Sequence[Any]) -> frozenset[int]:
+    """Put the outputs of cells into a notebook; return which cells ran."""
     executed = set()
     for cell, outputs in zip(page.cells, cells, strict=True):
         notebook.cells[cell.index].outputs = [

@@ -58,11 +58,15 @@ def read_cell(
     number: int, index: int, node: NotebookNode, lines: tuple[int, int], settings: NbParserConfig
 ) -> Cell:
     """Return a cell without its expectations."""
+
+    def setting(name: str) -> str:
+        return str(settings.get_cell_level_config(name, node.metadata, lambda *_: None))
+
     tags = frozenset(str(tag) for tag in node.metadata.get("tags") or ())
     hidden = frozenset(part for part in (Part.STDOUT, Part.STDERR) if f"remove-{part}" in tags)
-    if cell_setting(settings, "output_stderr", node).startswith("remove"):
+    if setting("output_stderr").startswith("remove"):
         hidden |= {Part.STDERR}
-    if cell_setting(settings, "remove_code_outputs", node) == "True":
+    if setting("remove_code_outputs") == "True":
         tags |= {"remove-output"}
     return Cell(number, index, lines[0], node.source, lines[1], tags, hidden=hidden)
 
@@ -79,11 +83,6 @@ def shown_without_book(
         output_stderr="remove" if removes else "show",
         remove_code_outputs=own.get("remove_code_outputs") is True,
     )
-
-
-def cell_setting(settings: NbParserConfig, name: str, node: NotebookNode) -> str:
-    """Return a setting of MyST-NB as it is for a cell, which may have one of its own."""
-    return str(settings.get_cell_level_config(name, node.metadata, lambda *_: None))
 
 
 def with_own(page: Page, notebook: NotebookNode) -> Page:
