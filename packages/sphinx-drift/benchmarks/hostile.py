@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nbformat import v4
 
 from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.output.filters import DEFAULTS, filtered, repeatable
+from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.html_text import html_text
 from sphinx_drift.output.printed_text import printed
 from sphinx_drift.output.screen import on_screen
@@ -48,9 +48,9 @@ def _nested(text: str) -> str:
 
 
 SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
-    "slashes before a kernel": (repeatable, "/", " ipykernel_1"),
-    "slashes in a path": (repeatable, "/", "ipykernel_"),
-    "roots in a path": (repeatable, "//a", "ipykernel_"),
+    "slashes before a kernel": (lambda text: filtered(text, DEFAULTS), "/", " ipykernel_1"),
+    "slashes in a path": (lambda text: filtered(text, DEFAULTS), "/", "ipykernel_"),
+    "roots in a path": (lambda text: filtered(text, DEFAULTS), "//a", "ipykernel_"),
     "addresses": (lambda text: filtered(text, DEFAULTS), "at 0x7f", ""),
     "dots in a time": (lambda text: filtered(text, DEFAULTS), "1..", ""),
     "times after a time": (lambda text: filtered(text, DEFAULTS), " 2min", ""),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 PORTABLE_SHARE = 0.97
 FULL_PRECISION = """\
-from sphinx_drift.run.injected import IN_FULL
+from sphinx_drift.run.in_full import IN_FULL
 for change in IN_FULL.values():
     change()
 """

@@ -2,7 +2,7 @@
 
 sphinx-autobuild watches the files, builds after each save, serves the pages and reloads them. What
 is added here is a fork server that outlives the builds, so that libraries are loaded only once,
-and the setting by which a build runs only the pages that changed, or a module that they imported.
+and the setting by which a build runs only the pages that changed, or a file that they read.
 """
 
 from __future__ import annotations

@@ -199,7 +199,7 @@ class PageResult:
     cells: int = 0
     policy: Policy = Policy.EXACT
     environment: Mapping[str, str] = field(default_factory=dict)
-    skipped: Mapping[str, int] = field(default_factory=dict)
+    not_text: Mapping[str, int] = field(default_factory=dict)
     """How many outputs are not text, by what they are."""
     filtered: Mapping[str, int] = field(default_factory=dict)
     """How much was replaced before it was compared, by the names of filters."""
@@ -209,7 +209,7 @@ class PageResult:
     """The setting of the book by which it is not executed, if it isn't."""
     was_run: bool = field(default=True, compare=False)
     """Whether it was run in this build."""
-    kept: bool = field(default=False, compare=False)
+    from_cache: bool = field(default=False, compare=False)
     """Whether its outputs are those of an earlier run, which jupyter-cache has kept."""
 
     @property

@@ -14,9 +14,10 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS
-from sphinx_drift.run import kept, run
+from sphinx_drift.run import cache, run
 from sphinx_drift.run.choice import page_environment
-from sphinx_drift.run.injected import IN_FULL, fill_memory, report_versions
+from sphinx_drift.run.in_full import IN_FULL
+from sphinx_drift.run.injected import fill_memory, report_versions
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import left_out_by
@@ -58,7 +59,7 @@ def run_and_judge(
     page = settings.applied_to(page, Path(file))
     runs = planned(page, folder, settings)
     judge = partial(judge_run, notebook=notebook, file=file, settings=settings)
-    execution = kept.find(notebook, runs[0], settings.cache) if settings.cache else None
+    execution = cache.find(notebook, runs[0], settings.cache) if settings.cache else None
     # Whatever fails is said of a run of now, and a second look is at the same run as the first.
     if execution is None or judge(page, execution).failed:
         execution = run.execute(notebook, runs[0])
@@ -82,8 +83,8 @@ def run_and_judge(
         result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
     if settings.cache and not execution.since:
         is_right = not result.failed
-        key = kept.keep(notebook, runs[0], execution, settings.cache, is_right=is_right)
-        execution = replace(execution, kept=key)
+        key = cache.keep(notebook, runs[0], execution, settings.cache, is_right=is_right)
+        execution = replace(execution, cache_key=key)
     return result, execution, partial(judge, execution=execution)
 
 
@@ -110,7 +111,7 @@ def judge_run(  # noqa: PLR0913 - what is known of a page
         errors_fail=settings.goes_on(page) and not settings.allow_errors,
     )
     outcomes = (*result.outcomes, *_imported_elsewhere(page, execution, settings))
-    return replace(result, outcomes=outcomes, kept=bool(execution.since))
+    return replace(result, outcomes=outcomes, from_cache=bool(execution.since))
 
 
 def report_origins(packages: Mapping[str, Path]) -> None:
@@ -129,13 +130,12 @@ def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) ->
             yield Outcome(Kind.ELSEWHERE, page.cells[0].line, message=message)
 
 
-def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
-    """Start to run pages ahead, as :func:`run_and_judge` is going to ask for them.
+def run_ahead(pages: Mapping[Path, Settings]) -> set[Path]:
+    """Start to run pages, as :func:`run_and_judge` is going to ask for them.
 
     Args:
         pages: How each is run, in the order in which they begin; those that have nothing to check
             are left out.
-        executor: The function that returns the executor, ``module:function``; nothing for ours.
 
     Returns:
         The pages that have begun.
@@ -155,10 +155,10 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
             if notebook and not own_mode and settings.applied_to(page, path).is_checked:
                 own = settings.of_page(notebook.metadata, **page.own)
                 requests = planned(page, path.parent, own)
-                if not (own.cache and kept.holds(notebook, requests[0], own.cache)):
+                if not (own.cache and cache.holds(notebook, requests[0], own.cache)):
                     jobs += [(notebook, request) for request in requests]
                     begun.add(path)
-    run.begin(jobs, executor)
+    run.queue(jobs)
     return begun
 
 

@@ -13,21 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.shapes import (
+    ENVIRONMENT,
     FILTERS,
+    FOLDERS,
     NAMES,
     NUMBER,
-    REQUIRED,
+    PAGES,
+    POLICY,
     TEXT,
-    TEXTS,
     TRUTH,
     Place,
     Setting,
-    environment_named,
-    filters_of,
-    folders_of,
     one_of,
-    patterns_of,
-    policy_named,
     refuse_unknown,
     setting,
 )
@@ -54,27 +51,24 @@ class Settings:
 
     policy: Policy | None = setting(
         _ANYWHERE,
-        one_of("auto", *Policy),
+        POLICY,
         "How strictly numbers are compared: `exact`, `portable` or `auto`, which means exact on "
         "the reference environment and portable elsewhere.",
         variable="DRIFT_POLICY",
-        meaning=policy_named,
         default="auto",
     )
     reference: Mapping[str, str] = setting(
         _OF_PAGES,
-        TEXTS,
+        ENVIRONMENT,
         "The environment on which the documented values hold to the last digit, such as "
         "`{'torch': '2.13.0', 'device': 'cpu'}`; without one they hold on any CPU.",
-        meaning=environment_named,
         default={},
     )
     require: tuple[Pattern, ...] = setting(
         _ANYWHERE,
-        REQUIRED,
+        PAGES,
         "The pages on which each output must be documented: `all`, `expected` (none must), or "
         "patterns of pages.",
-        meaning=patterns_of,
         default="expected",
     )
     complete: bool = setting(
@@ -88,7 +82,6 @@ class Settings:
         FILTERS,
         "What varies from run to run and is not compared: a regular expression, a name and a "
         "reason each.",
-        meaning=filters_of,
         default=(),
     )
     timeout: int | None = setting(
@@ -119,10 +112,9 @@ class Settings:
     )
     packages: Mapping[str, Path] = setting(
         _FILES,
-        TEXTS,
+        FOLDERS,
         "The packages that pages must import from the project itself, each with the folder that "
         "holds it.",
-        meaning=folders_of,
         default={},
     )
     preload: tuple[str, ...] | None = setting(
@@ -144,12 +136,6 @@ class Settings:
         _FILES,
         TEXT,
         "The module that finds devices and computes on them, which any device but `cpu` needs.",
-        default="",
-    )
-    executor: str = setting(
-        (Place.CONF,),
-        TEXT,
-        "The function that returns the executor which runs pages, as `module:function`.",
         default="",
     )
     severity: str = setting(

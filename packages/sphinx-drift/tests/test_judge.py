@@ -545,7 +545,7 @@ def test_what_a_run_left_without_output_must_print_nothing(
         {"image/png": "i"},
         {
             "application/vnd.plotly.v1+json": {"y": [1, 2]},
-            "text/html": "<b>5</b><script>x</script>",
+            "text/html": "<div></div><script>x</script>",
         },
         {"application/geo+json": {"a": 5}, "text/plain": "<IPython.display.GeoJSON object>"},
     ],

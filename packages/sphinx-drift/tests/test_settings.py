@@ -78,7 +78,6 @@ BAD_SETTINGS: dict[str, tuple[object, str]] = {
     "policy": ("exactly", "must be one of auto, exact, portable; got 'exactly'"),
     "device": (3, "must be a text; got 3"),
     "devices": (["mine"], "must be a text; got ['mine']"),
-    "executor": (3, "must be a text; got 3"),
     "filters": ([("(", "a", "b")], "must list patterns, each with a name and a reason"),
     "output_limit": (-1, "must be a whole number above 0; got -1"),
     # A version that is a number equals none: *portable* would judge, and not say why.

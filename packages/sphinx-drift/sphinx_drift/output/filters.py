@@ -17,10 +17,6 @@ _WHOLE = re.compile(rf"\d+(?:,\d+)+|{NUMBER.pattern}|\w+", re.VERBOSE)
 _PIECE = re.compile(r"(?s)\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.")
 """A piece of a regular expression: what is escaped, a set of characters, or one character."""
 _TIME = r"\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
-# What is just before a path, `loss=0.5:` for instance, is no part of it.
-_VARYING = re.compile(
-    r"(?<![\w.])/(?:[^\s'\":=,;<>()]{0,300}/)?(?:(ipykernel)_\d+|(site-packages|dist-packages))/"
-)
 
 
 class Filter(NamedTuple):
@@ -35,13 +31,15 @@ class Filter(NamedTuple):
         """Replace each match that cuts no number or word in two, and count it."""
         if not self.pattern.search(text):
             return text
-        wholes = (whole.span() for whole in _WHOLE.finditer(text))
-        inside = {place for first, last in wholes for place in range(first + 1, last)}
+        is_inside = bytearray(len(text) + 1)
+        for whole in _WHOLE.finditer(text):
+            is_inside[whole.start() + 1 : whole.end()] = b"\1" * (len(whole[0]) - 1)
         named = re.findall(r"\w+", re.sub(r"\\.", " ", self.pattern.pattern))
 
         def replacement(match: re.Match[str]) -> str:
             unnamed = {*re.findall(r"\b(?:nan|inf)\b", match[0])}.difference(named)
-            if not match[0] or unnamed or not inside.isdisjoint(match.span()):
+            is_cut = is_inside[match.start()] or is_inside[match.end()]
+            if not match[0] or unnamed or is_cut:
                 return match[0]
             if counts is not None:
                 counts[self.name] += 1
@@ -98,7 +96,15 @@ def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
 
 DEFAULTS = (
     Filter(
-        re.compile(r"(?:\.|\?)? (?:Did you mean:? |Did you forget to import )'[\w.]{1,80}'\?"),
+        # What is just before a path, `loss=0.5:` for instance, is no part of it.
+        re.compile(
+            r"(?<![\w.])/(?:[^\s'\":=,;<>()]{0,300}/)?"
+            r"(?:(ipykernel)_\d+|(site-packages|dist-packages))/"
+        ),
+        *("folder of cells or packages", "differs between machines", r"\1\2/"),
+    ),
+    Filter(
+        re.compile(r"[.?]? (?:Did you mean:?|(?:D|Or d)id you forget to import) '[\w.]{1,80}'\?"),
         *("suggestion", "differs between versions of Python", ""),
     ),
     # No object lies at fewer digits: `at 0x10` is what somebody has written.
@@ -124,7 +130,7 @@ DEFAULTS = (
 
 
 def filtered(text: str, filters: Iterable[Filter], counts: Counter[str] | None = None) -> str:
-    r"""Return a text with what varies replaced, and without the folders of packages and cells.
+    r"""Return a text with what varies replaced.
 
     Examples:
         >>> day = make(r"\d{4}-\d\d-\d\d", "day", "is today")
@@ -134,20 +140,6 @@ def filtered(text: str, filters: Iterable[Filter], counts: Counter[str] | None =
         '2026-11-2305'
 
     """
-    text = repeatable(text)
     for one in filters:
         text = one.apply(text, counts)
     return text
-
-
-def repeatable(text: str) -> str:
-    """Replace the temporary folder of a kernel's cells, and where Python's packages lie.
-
-    Examples:
-        >>> repeatable("/run/ipykernel_315/12.py:1: UserWarning: w")
-        'ipykernel/12.py:1: UserWarning: w'
-        >>> repeatable("/home/me/venv/lib/python3.11/site-packages/pandas/a.py:1: UserWarning: w")
-        'site-packages/pandas/a.py:1: UserWarning: w'
-
-    """
-    return _VARYING.sub(lambda match: f"{match[1] or match[2]}/", text)

@@ -14,8 +14,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from selectolax.lexbor import LexborNode
 
 ESCAPE_SHOWN = "\N{SYMBOL FOR ESCAPE}"
@@ -23,27 +21,32 @@ ESCAPE_SHOWN = "\N{SYMBOL FOR ESCAPE}"
 
 _DEEPEST = 10_000
 """A parser takes ever longer for each element that is deeper in others."""
-_UNSEEN = {"desc", "iframe", "metadata", "script", "style", "template", "title"}
+_UNSEEN = "desc, iframe, metadata, script, style, template, title"
 """The elements whose text no browser shows."""
-_CELLS = {"td", "th"}
-_ROWS = {"table", "tr"}
-_BLOCK = re.compile(
-    "article|blockquote|br|caption|center|dd|div|dl|dt|figcaption|figure|footer|h[1-6]|header|hr|"
-    "li|main|ol|p|pre|section|tbody|text|tfoot|thead|tspan|ul"
-)
-"""The elements that begin and end a line; two of them are a drawing's."""
-_CELL, _SPACE, _ITEM = "\0", "\1", "\2"
-"""What marks a cell until its line is read, a space that a reader sees, and a member of a list."""
-_BEFORE = {"hr": "---", "li": f"{_ITEM} ", "sub": "_{", "sup": "^{", **dict.fromkeys(_CELLS, _CELL)}
-_AFTER = {"sub": "}", "sup": "}"}
-
 _PICTURES = {"audio", "img", "video"}
-_OF_DRAWINGS = {"text", "tspan"}
+_BLOCKS = (
+    "article, blockquote, br, caption, center, dd, div, dl, dt, figcaption, figure, footer, h1, "
+    "h2, h3, h4, h5, h6, header, hr, li, main, ol, p, pre, section, tbody, tfoot, thead, ul"
+)
+"""The elements that begin and end a line."""
 _KNOWN = re.compile(
-    f"{_BLOCK.pattern}|a|abbr|audio|b|big|body|cite|code|col|colgroup|em|head|html|i|img|ins|kbd|"
-    "mark|samp|small|source|span|strong|style|sub|sup|table|td|th|tr|tt|u|var|video|wbr"
+    f"{_BLOCKS.replace(', ', '|')}|a|abbr|audio|b|big|body|cite|code|col|colgroup|em|head|html|i|"
+    "img|ins|kbd|mark|samp|small|source|span|strong|style|sub|sup|table|td|th|tr|tt|u|var|video|wbr"
 )
 """The elements whose text is all that they show."""
+_LINE, _CELL, _SPACE, _ITEM = "\3", "\0", "\1", "\2"
+"""What marks a line, a cell, a space that a reader sees, and a member of a list."""
+_ALL_BLOCKS = f":is({_BLOCKS}, text, tspan)"  # two are a drawing's
+_MARKS = {
+    f"table, tr, {_ALL_BLOCKS}:not(td *, th *)": (_LINE, _LINE),
+    f"td {_ALL_BLOCKS}, th {_ALL_BLOCKS}": (" ", " "),
+    "td, th": (_CELL, ""),
+    "li": (f"{_ITEM} ", ""),
+    "hr": ("---", ""),
+    "sub": ("_{", "}"),
+    "sup": ("^{", "}"),
+}
+"""What is written before and after elements; of one that has several, the first is outermost."""
 _ATTRIBUTES = re.compile(
     "abbr|align|alt|aria-.*|bgcolor|border|cellpadding|cellspacing|class|colspan|data-.*|frame|"
     "height|href|id|lang|name|rel|role|rowspan|rules|scope|scoped|span|style|summary|target|title|"
@@ -98,25 +101,9 @@ def _read(html: str) -> _Read:
 
     root = LexborHTMLParser(f"<!doctype html><body>{html}").root
     assert root is not None  # noqa: S101 - it is written above
-    pieces: list[str] = []
-    inside: Counter[str] = Counter()
-    pictures, unknown = 0, ""
-    for node, begins in _walk(root):
-        tag = node.tag or ""
-        in_cell = any(inside[cell] for cell in _CELLS)
-        if tag == "-text":
-            is_verbatim = bool(inside["pre"]) and not in_cell
-            pieces.append(_shown(node.text_content or "", is_verbatim=is_verbatim))
-        if not node.is_element_node:
-            continue
-        inside[tag] += 1 if begins else -1
-        line = "\n" if tag in _ROWS else (" " if in_cell else "\n") * bool(_BLOCK.fullmatch(tag))
-        pieces += [line, _BEFORE.get(tag, "")] if begins else [_AFTER.get(tag, ""), line]
-        if begins:
-            pictures += tag in _PICTURES
-            unknown = unknown or _unknown_in(node, tag)
-            pieces += [f"[{alt}]" for alt in [node.attributes.get("alt")] if alt]
-    lines = filter(None, map(_line, "".join(pieces).split("\n")))
+    pictures = len(root.css(", ".join(_PICTURES)))
+    unknown = next(filter(None, map(_unknown_in, root.css("*"))), "")
+    lines = filter(None, map(_line, _marked_text(root).split(_LINE)))
     return _Read("\n".join(lines).replace("\x1b", ESCAPE_SHOWN), pictures, unknown)
 
 
@@ -132,27 +119,22 @@ def _depth(html: str) -> int:
     return deepest
 
 
-def _walk(root: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Yield each node as it begins, and each element again as it ends, but for what is unseen."""
-    above: list[LexborNode] = []
-    node: LexborNode | None = root
-    while node is not None or above:
-        if node is None:
-            node = above.pop()
-            yield node, False
-        else:
-            yield node, True
-            if node.is_element_node:
-                above.append(node)
-                node = None if node.tag in _UNSEEN else node.child
-                continue
-        node = node.next if above else None
-
-
-def _shown(text: str, *, is_verbatim: bool) -> str:
-    """Return a text with its white space as it is shown."""
-    text = text.replace(_CELL, "").replace(_ITEM, "").replace(_SPACE, " ")
-    return text.replace(" ", _SPACE) if is_verbatim else re.sub(r"\s+", " ", text)
+def _marked_text(root: LexborNode) -> str:
+    """Return the text of a document, with marks where its structure shows."""
+    for node in root.css(_UNSEEN):
+        node.decompose()
+    for pre in root.css("pre:not(td *, th *)"):
+        for node in [n for n in pre.traverse(include_text=True) if n.is_text_node]:
+            text = node.text_content or ""
+            node.replace_with(text.replace(" ", _SPACE).replace("\n", _LINE))
+    for selector, (before, after) in _MARKS.items():
+        for node in root.css(selector):
+            node.insert_before(before)
+            node.insert_after(after)
+    for node in root.css("[alt]"):
+        if alt := node.attributes["alt"]:
+            node.insert_before(f"[{alt}]")
+    return root.text()
 
 
 def _line(text: str) -> str:
@@ -163,9 +145,10 @@ def _line(text: str) -> str:
     return line.replace(_ITEM, "-").replace(_SPACE, " ").rstrip() if line != _ITEM else ""
 
 
-def _unknown_in(node: LexborNode, tag: str) -> str:
+def _unknown_in(node: LexborNode) -> str:
     """Return what in an element could show something that its text lacks, or ''."""
-    if not _KNOWN.fullmatch(tag) or tag in _OF_DRAWINGS:
+    tag = node.tag or ""
+    if not _KNOWN.fullmatch(tag):
         return f"<{tag}>"
     for name, value in node.attributes.items():
         is_known = (

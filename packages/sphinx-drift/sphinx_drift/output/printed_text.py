@@ -6,10 +6,10 @@ import json
 import re
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.output.filters import repeatable
 from sphinx_drift.output.html_text import ESCAPE_SHOWN, drawn_in, html_text
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
@@ -19,16 +19,10 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-_PLAIN, _SVG = "text/plain", "image/svg+xml"
+_PLAIN = "text/plain"
 _PICTURES = ("image/", "video/", "audio/")
-_WIDGETS = (
-    "application/javascript",
-    "application/vnd.bokehjs",
-    "application/vnd.holoviews",
-    "application/vnd.jupyter.widget",
-    "application/vnd.plotly",
-    "application/vnd.vega",
-)
+_INTERACTIVE = ("application/javascript", "application/vnd.jupyter.widget")
+"""What MyST-NB shows and not the text beside it, whatever that is."""
 _PLACE = re.compile(r" \([^()\n]*, line \d+\)$")
 """Where the error of a syntax is."""
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
@@ -64,21 +58,26 @@ MIME_TYPES = {
 """The forms of a value beside its text, in the order in which MyST-NB prefers them."""
 FORMS = tuple(MIME_TYPES)
 BESIDE = (*FORMS, Part.PICTURE, Part.TRACEBACK)
-"""The parts that show the same value in another form than text."""
+"""The parts that *all* leaves out, since most say again what it says."""
+_TEXTS = {_PLAIN, *MIME_TYPES.values()}
+_IN_ORDER = {
+    Part.ALL: ((Part.STDOUT, Part.VALUE), (Part.STDERR,)),
+    Part.MAIN: ((Part.STDOUT, Part.VALUE),),
+    Part.STDERR: ((Part.STDERR,),),
+}
+"""Which parts make a text that a cell's error ends, one after the other."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value as text, what a reader sees of each other form, and what it draws."""
+    """A value as a reader sees it."""
 
     text: str
-    """That of its first other form if its own is a default ``repr``."""
+    """Its text, or that of its first other form if this is empty or a default ``repr``."""
     forms: dict[Part, str]
+    """The text that is read from each other form that has any."""
     unknown: dict[Part, str]
-    """What in a form may show more than the text that is read from it, such as a script."""
-    pictures: int
-    widgets: int
-    """How many outputs a script makes, or nobody here can read."""
+    """What in a form may show more than that, such as a script."""
 
 
 @dataclass
@@ -103,16 +102,10 @@ class Printed:
 
         What a cell raised comes last, and belongs to *all*, to *main* and to *stderr*.
         """
-        beside = (*BESIDE, Part.STDERR)
-        main = [text for name, text in self.pieces if name not in beside]
-        errors = [text for name, text in self.pieces if name is Part.STDERR]
-        chosen = {
-            Part.ALL: [*main, *errors, self.error],
-            Part.MAIN: [*main, self.error],
-            Part.STDERR: [*errors, self.error],
-        }
-        alone = [text for name, text in self.pieces if name is stream]
-        return _join(chosen.get(stream, alone))
+        groups = _IN_ORDER.get(stream, ((stream,),))
+        texts = [text for group in groups for part, text in self.pieces if part in group]
+        texts += [self.error] * (stream in _IN_ORDER)
+        return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts if text)
 
     def unknown_in(self, part: Part) -> str:
         """Name what may show readers more than the text of a part; empty if nothing may."""
@@ -140,39 +133,25 @@ class Printed:
 
 
 def printed(outputs: Iterable[NotebookNode]) -> Printed:
-    """Read the outputs of a cell: the text of each form, and the number of pictures."""
+    """Read the outputs of a cell: the text of each form, and the number of pictures.
+
+    Each stream is one text between two displays, and what a terminal is left showing of it.
+    """
     result = Printed()
-    streams: dict[Part, list[str]] = {}
-    """What each stream has written since something was displayed."""
-    for output in outputs:
-        if output.output_type == "stream":
-            part = Part.STDERR if output.name == "stderr" else Part.STDOUT
-            streams.setdefault(part, []).append(_text(output.text))
-            continue
-        _end_streams(result, streams)
-        if output.output_type == "error":
-            _add_error(result, output)
+    for kind, group in groupby(outputs, lambda output: output.output_type):
+        if kind == "stream":
+            texts: dict[Part, list[str]] = {Part.STDOUT: [], Part.STDERR: []}
+            for output in group:
+                texts[Part.STDERR if output.name == "stderr" else Part.STDOUT].append(output.text)
+            result.pieces += [(part, on_screen("".join(text))) for part, text in texts.items()]
         else:
-            _add_data(result, output)
-    _end_streams(result, streams)
-    result.pieces = [_on_screen(result, *piece) for piece in result.pieces]
-    return result
-
-
-def _end_streams(result: Printed, streams: dict[Part, list[str]]) -> None:
-    result.pieces += [(part, "".join(texts)) for part, texts in streams.items()]
-    streams.clear()
-
-
-def _on_screen(result: Printed, part: Part, text: str) -> tuple[Part, str]:
-    """Return a stream as a terminal shows it, and keep the error at the end of stderr."""
-    if part not in (Part.STDOUT, Part.STDERR):
-        return part, text
-    text = repeatable(on_screen(text))
-    if part is Part.STDERR and not result.error:
-        text, result.error = split_native_error(text)
+            for output in group:
+                (_add_error if kind == "error" else _add_data)(result, output)
+    if not result.error and result.pieces and result.pieces[-1][0] is Part.STDERR:
+        text, result.error = split_native_error(result.pieces.pop()[1])
+        result.pieces.append((Part.STDERR, text))
         result.native_error = bool(result.error)
-    return part, text
+    return result
 
 
 def _add_error(result: Printed, output: NotebookNode) -> None:
@@ -192,57 +171,60 @@ def _add_data(result: Printed, output: NotebookNode) -> None:
     """Add a value, a picture or a widget, which may be glued to be shown elsewhere."""
     glued = output.get("metadata", {}).get("scrapbook", {})
     prefix, name = glued.get("mime_prefix", ""), str(glued.get("name", ""))
-    data = {
-        mime.removeprefix(prefix): _structured(data) if mime.endswith("json") else _text(data)
-        for mime, data in output.data.items()
-    }
+    data = {mime.removeprefix(prefix): _as_text(content) for mime, content in output.data.items()}
+    value = _value(data)
+    has_picture = any(mime.startswith(_PICTURES) for mime in data)
+    has_widget = bool(value.unknown) or any(
+        mime not in _TEXTS and not mime.startswith(_PICTURES) for mime in data
+    )
+    result.pictures += has_picture + sum(drawn_in(html)[0] for html in _markup(data).values())
+    result.widgets += has_widget and not has_picture
     pieces: list[tuple[Part, str]] = []
-    if drawing := html_text(data.get(_SVG, "")):
+    drawing = html_text(data.get("image/svg+xml", ""))
+    if drawing:
         pieces.append((Part.PICTURE, drawing))
         result.draws_text = True
-    value = _value(data)
-    if _is_description(value, data):
-        text = data.get(_PLAIN, "")
-        if text and not _DEFAULT_REPR.fullmatch(text):
+    is_instead = any(mime.startswith(_INTERACTIVE) for mime in data) or (
+        has_picture and not value.forms and _DESCRIPTION.fullmatch(value.text)
+    )
+    if is_instead:  # its text is shown where it can't be itself
+        if (text := data.get(_PLAIN, "")) and not _DEFAULT_REPR.fullmatch(text):
             pieces.append((Part.PICTURE, text))
     elif value.text:
         result.values.append(value)
         text = _assigned(name, value.text) if prefix else value.text
         pieces += [(Part.VALUE, text), *value.forms.items()]
     result.pieces += pieces
-    result.pictures += value.pictures
-    result.widgets += value.widgets
     for part, _ in pieces if name else ():
         if part is not Part.PICTURE or drawing:
             result.glued.setdefault(part, []).append(name)
 
 
-def _is_description(value: Value, data: Mapping[str, str]) -> bool:
-    """Whether a text stands beside a picture or widget, and is shown where that can't be."""
-    if any(mime.startswith(_WIDGETS) for mime in data):
-        return True
-    is_picture = any(mime.startswith(_PICTURES) for mime in data)
-    return is_picture and not value.forms and bool(_DESCRIPTION.fullmatch(value.text))
+def _as_text(content: object) -> str:
+    """Return what an output holds as text, JSON with sorted keys, as notebooks store it."""
+    if isinstance(content, str):
+        return content
+    return json.dumps(content, indent=2, ensure_ascii=False, sort_keys=True)
 
 
 def _value(data: Mapping[str, str]) -> Value:
-    """Read a value: its text, or that of its first other form if its own says nothing."""
-    text, forms = data.get(_PLAIN, ""), _forms(data)
+    """Read a value: its text, that of each other form, and what these may show besides."""
+    texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
+    texts[Part.HTML] = html_text(texts[Part.HTML])
+    # No form is shown by a terminal: its codes hide none of it.
+    shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
+    forms = {part: text for part, text in shown.items() if text.strip()}
+    text = data.get(_PLAIN, "")
     if data.keys() - {_PLAIN} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
         text = next(iter(forms.values()), "")
-    markup = {
-        Part.HTML: data.get("text/html", ""),
-        Part.MARKDOWN: _rendered(data.get("text/markdown", "")),
-    }
-    drawn = {part: drawn_in(html) for part, html in markup.items()}
-    unknown = {part: what for part, (_, what) in drawn.items() if what}
-    others = data.keys() - {_PLAIN, *MIME_TYPES.values()}
-    has_picture = any(mime.startswith(_PICTURES) for mime in others)
-    is_unread = bool(unknown) or any(not mime.startswith(_PICTURES) for mime in others)
-    pictures = has_picture + sum(pictures for pictures, _ in drawn.values())
-    if not (text or pictures or is_unread):  # HTML without a text, say
-        pictures = int(data.keys() != {_PLAIN})
-    return Value(text, forms, unknown, pictures, int(is_unread and not has_picture))
+    unknown = {part: drawn_in(html)[1] for part, html in _markup(data).items()}
+    return Value(text, forms, {part: what for part, what in unknown.items() if what})
+
+
+def _markup(data: Mapping[str, str]) -> dict[Part, str]:
+    """Return the HTML of a value, and that which its Markdown makes."""
+    markdown = data.get("text/markdown", "")
+    return {Part.HTML: data.get("text/html", ""), Part.MARKDOWN: _rendered(markdown)}
 
 
 def _assigned(name: str, text: str) -> str:
@@ -250,31 +232,7 @@ def _assigned(name: str, text: str) -> str:
     return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}"
 
 
-def _forms(data: Mapping[str, str]) -> dict[Part, str]:
-    """Return what a reader sees of each form but text."""
-    texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
-    texts[Part.HTML] = html_text(texts[Part.HTML])
-    # No form is shown by a terminal: its codes hide none of it.
-    shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
-    return {part: text for part, text in shown.items() if text.strip()}
-
-
 def _rendered(markdown: str) -> str:
     from markdown_it import MarkdownIt  # noqa: PLC0415 - slow
 
     return MarkdownIt("commonmark").enable("table").render(markdown) if markdown else ""
-
-
-def _text(data: object) -> str:
-    """Return text that older notebooks store as a list of lines."""
-    return "".join(data) if isinstance(data, list) else str(data)
-
-
-def _structured(data: object) -> str:
-    """Return JSON as text, each member on a line of its own; older notebooks store it as text."""
-    return data if isinstance(data, str) else json.dumps(data, indent=2, ensure_ascii=False)
-
-
-def _join(pieces: Iterable[str]) -> str:
-    """Join texts, each of which begins on a line of its own."""
-    return "".join(piece if piece.endswith("\n") else piece + "\n" for piece in pieces if piece)

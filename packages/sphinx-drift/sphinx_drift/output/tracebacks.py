@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import ESCAPE
@@ -12,9 +13,9 @@ if TYPE_CHECKING:
 
 _ESCAPE = re.compile(ESCAPE)
 _HEADER = re.compile(r"(?m)^(?:-{10,}\n)?(\w*) *Traceback \(most recent call last\):?$")
-_USAGE = re.compile(r"(?:^|(?<=\n))UsageError: [^\n]*\n?\Z")
-_GROUP = "  + Exception Group Traceback (most recent call last):\n"
-_OF_MEMBER = re.compile(r"(?m)^(?: +\| )?(?!\s|(?:Exception Group )?Traceback \(most recent )(.+)$")
+_GROUP = "  + Exception Group Traceback (most recent call last):"
+_OF_GROUP = re.compile(r" +[|+]")
+_OF_MEMBER = re.compile(r" +\| (?!\s|(?:Exception Group )?Traceback \(most recent )(.+)")
 """A line of a group, or of a member, that isn't indented, as frames are."""
 
 
@@ -49,7 +50,7 @@ def _from_type(text: str, name: str) -> str:
 
 
 def split_native_error(text: str) -> tuple[str, str]:
-    r"""Separate the error that IPython writes to stderr from the rest of it.
+    r"""Separate the error that IPython writes to the end of stderr from the rest of it.
 
     It does so with a magic that is used wrongly, and with groups of exceptions.
 
@@ -62,9 +63,12 @@ def split_native_error(text: str) -> tuple[str, str]:
         ('a warning\n', 'UsageError: no magic %x')
 
     """
-    if usage := _USAGE.search(text):
-        return text[: usage.start()], usage[0].rstrip()
-    before, group, after = text.partition(_GROUP)
-    if not group:
+    lines = text.removesuffix("\n").split("\n")
+    count = len([*takewhile(_OF_GROUP.match, reversed(lines))])
+    if count and lines[-count] == _GROUP:
+        errors = [match[1] for match in map(_OF_MEMBER.match, lines[-count:]) if match]
+    elif lines[-1].startswith("UsageError: "):
+        count, errors = 1, lines[-1:]
+    else:
         return text, ""
-    return before, "\n".join(_OF_MEMBER.findall(after))
+    return "".join(f"{line}\n" for line in lines[:-count]), "\n".join(errors)

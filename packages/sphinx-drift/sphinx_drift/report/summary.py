@@ -50,7 +50,7 @@ def is_nothing(results: Sequence[PageResult]) -> bool:
     if any(kind is Kind.VERIFIED or kind.fails for kind in kinds):
         return False
     says_more = kinds & {Kind.NO_EXPECTATION, Kind.UNCHECKED} or any(p.left_out for p in results)
-    return bool(says_more) or not any(page.skipped.get("pictures") for page in results)
+    return bool(says_more) or not any(page.not_text.get("pictures") for page in results)
 
 
 def _verified(page: PageResult) -> int:
@@ -63,7 +63,7 @@ def _verified(page: PageResult) -> int:
 def _on_pages(results: Iterable[PageResult], noun: str) -> str:
     """Say on how many pages something was compared or counted."""
     number = sum(
-        bool(page.skipped) or any(o.kind is not Kind.NO_EXPECTATION for o in page.outcomes)
+        bool(page.not_text) or any(o.kind is not Kind.NO_EXPECTATION for o in page.outcomes)
         for page in results
     )
     return f" on {many(number, 'page')}" if noun == "output" else ""
@@ -73,9 +73,9 @@ def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterat
     """Count what was not simply verified."""
     verdicts = [o.verdict for page in results for o in page.outcomes if o.kind is Kind.VERIFIED]
     filtered = sum((Counter(page.filtered) for page in results), Counter[str]())
-    skipped = sum((Counter(page.skipped) for page in results), Counter[str]())
+    not_text = sum((Counter(page.not_text) for page in results), Counter[str]())
     for number, name in (
-        (sum(_verified(page) for page in results if page.kept), "of them from the cache"),
+        (sum(_verified(page) for page in results if page.from_cache), "of them from the cache"),
         (sum(len(verdict.accepted) for verdict in verdicts), "accepted as rounding"),
         (sum(len(verdict.waived) for verdict in verdicts), "waived"),
         (kinds[Kind.UNCHECKED], "unchecked"),
@@ -86,8 +86,8 @@ def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterat
             yield f"{number} {name}"
     for number, noun, end in (
         (kinds[Kind.OTHER_VARIANT], "variant", "not looked at here"),
-        (skipped["pictures"], "picture", "not compared"),
-        (skipped["widgets"], "widget", "not compared"),
+        (not_text["pictures"], "picture", "not compared"),
+        (not_text["widgets"], "widget", "not compared"),
         (sum(not page.was_run for page in results), "page", "not run again"),
     ):
         if number:

@@ -88,167 +88,6 @@ def fill_memory() -> None:
         mallopt(-6, 165)  # M_PERTURB
 
 
-def print_numpy_in_full() -> None:
-    """Make arrays and their elements print all the digits that they have.
-
-    Invisible marks enclose a dtype, after a number of an array or one that was taken out of one.
-    """
-    import builtins
-    import importlib
-    from typing import Any
-
-    numpy: Any = importlib.import_module("numpy")
-    mark = "\N{INVISIBLE SEPARATOR}"
-    write, set_options = builtins.print, numpy.set_printoptions
-
-    def marked(value: Any) -> str:
-        return f"{float(value)!r}{mark}{value.dtype}{mark}"
-
-    def print_marked(*values: Any, **options: Any) -> None:
-        kind = () if options.get("file") else numpy.floating
-        write(*(marked(v) if isinstance(v, kind) else v for v in values), **options)
-
-    def set_printoptions(*args: Any, **options: Any) -> None:
-        set_options(*args, **options)
-        set_options(precision=17, formatter={"float": marked})
-
-    numpy.set_printoptions = set_printoptions
-    set_printoptions()
-    builtins.print = print_marked
-
-
-def print_torch_in_full() -> None:  # noqa: PLR0915 - it is sent as one text
-    """Make tensors and their elements print all the digits that they have.
-
-    Invisible marks enclose what is known besides: a star after a number or tensor that was
-    computed in float32 and is wider now; after a tensor its dtype, and the largest number of that
-    which it is a part of.
-    """
-    import importlib
-    from typing import Any
-
-    torch: Any = importlib.import_module("torch")
-    mark = "\N{INVISIBLE SEPARATOR}"
-    set_options = torch.set_printoptions
-
-    def set_printoptions(*args: Any, **options: Any) -> None:
-        set_options(*args, **options)
-        set_options(precision=17)
-
-    class Single(float):
-        """A number that was taken out of a float32 tensor, or computed from such a one."""
-
-        known = "*"
-        """What is known of it: its dtype as long as nothing else was computed from it."""
-
-        def __repr__(self) -> str:
-            return f"{float.__repr__(self)}{mark}{self.known}{mark}"
-
-        __str__ = __repr__
-
-        def __format__(self, form: str) -> str:
-            text = float.__format__(self, form)
-            if text.strip(" +-%").isdigit():  # a whole number, which is compared as it is
-                return text
-            plus = "+" * ("+" in form and self >= 0)
-            if form.endswith("%"):
-                return f"{plus}{float(self) * 100!r}{mark}*{mark}%"
-            return f"{plus}{self!r}"
-
-        def __round__(self, places: Any = None) -> Any:
-            return round(float(self)) if places is None else self
-
-        def __reduce__(self) -> Any:
-            return float, (float(self),)
-
-    def computed(name: str) -> Any:
-        plain = getattr(float, name)
-
-        def method(self: float, *others: Any) -> Any:
-            result = plain(self, *others)
-            return Single(result) if type(result) is float else result
-
-        return method
-
-    binary = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-    for name in (*binary, *(f"r{name}" for name in binary), "neg", "pos", "abs"):
-        setattr(Single, f"__{name}__", computed(f"__{name}__"))
-
-    narrow = (torch.float32, torch.float16, torch.bfloat16)
-    plain = {name: getattr(torch.Tensor, name) for name in ("item", "tolist", "__repr__")}
-    state = {"widened": False, "printing": False}
-
-    def single(value: Any, known: str) -> Any:
-        if isinstance(value, list):
-            return [single(item, known) for item in value]
-        if type(value) is not float:
-            return value
-        number = Single(value)
-        number.known = known
-        return number
-
-    def take(name: str) -> Any:
-        def method(tensor: Any) -> Any:
-            value = plain[name](tensor)
-            ours = tensor.dtype in narrow
-            if state["printing"] or not (ours or state["widened"]):
-                return value
-            return single(value, str(tensor.dtype).removeprefix("torch.") if ours else "*")
-
-        return method
-
-    def widen(name: str) -> Any:
-        convert = getattr(torch.Tensor, name)
-
-        def method(tensor: Any, *args: Any, **options: Any) -> Any:
-            result = convert(tensor, *args, **options)
-            wide = getattr(result, "dtype", None) is torch.float64
-            state["widened"] |= wide and tensor.dtype in narrow
-            return result
-
-        return method
-
-    def show(tensor: Any, **options: Any) -> str:
-        before, state["printing"] = state["printing"], True  # a tensor prints its items
-        try:
-            text = str(plain["__repr__"](tensor, **options))
-            star = "*" * (state["widened"] and tensor.dtype is torch.float64)
-            known = f"{tensor.dtype} {largest(tensor)}".removeprefix("torch.")
-            return f"{text}{mark}{star}{known}{mark}"
-        finally:
-            state["printing"] = before
-
-    def largest(tensor: Any) -> str:
-        base = tensor._base
-        whole = tensor if base is None else base
-        try:
-            sizes = whole.detach().abs()
-            return str(sizes[sizes.isfinite()].max().item())
-        except (RuntimeError, NotImplementedError):  # it is empty or sparse, say
-            return ""
-
-    def whole(tensor: Any, form: str) -> str:
-        if tensor.dim():
-            return str(tensor)
-        value = tensor.item()
-        return format(value, form) if isinstance(value, Single) else str(value)
-
-    torch.set_printoptions = set_printoptions
-    set_printoptions()
-    for name, method in {
-        "item": take("item"),
-        "tolist": take("tolist"),
-        "__repr__": show,
-        "__format__": whole,
-        **{name: widen(name) for name in ("double", "to", "type")},
-    }.items():
-        setattr(torch.Tensor, name, method)
-
-
-IN_FULL = {"numpy": print_numpy_in_full, "torch": print_torch_in_full}
-"""What makes each library that a page has imported print full precision."""
-
-
 def leave_no_bytecode() -> None:
     """Write no .pyc: Python validates it by seconds and size, and would miss a quick edit."""
     import sys
@@ -299,6 +138,7 @@ def order_descriptors() -> None:
         def ordered_write(text: str) -> Any:
             if os.getpid() == kernel:  # a process that a cell has forked has a copy of this
                 read_all()
+            str.encode(text)  # as print does it: ipykernel would lose the text, and write a log
             return write(text)
 
         def ordered_flush() -> None:
@@ -316,42 +156,12 @@ def order_descriptors() -> None:
 
 def measure_coverage() -> None:
     """Measure what a page runs, as the options in ``DRIFT_COVERAGE`` say, to its process's end."""
-    import atexit
     import importlib
     import json
     import os
-    from typing import Any
 
-    coverage: Any = importlib.import_module("coverage")
-    measured = coverage.Coverage(**json.loads(os.environ["DRIFT_COVERAGE"]))
-    measured.start()
-
-    def save() -> None:
-        measured.stop()
-        measured.save()
-
-    atexit.register(save)
-
-
-def local_modules() -> list[str]:
-    """Return the files of the modules that the page imported and nobody installed."""
-    import os
-    import sys
-    import sysconfig
-    from pathlib import PurePath
-
-    # What has no __spec__, nobody imported: the kernel itself, or what torch calls _ops.py.
-    imported = [m for m in [*sys.modules.values()] if getattr(m, "__spec__", None)]
-    paths = [os.path.abspath(getattr(module, "__file__", None) or "/") for module in imported]
-    installed = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib")))
-    packages = {"site-packages", "dist-packages"}
-    return sorted(
-        path
-        for path in paths
-        if os.path.isfile(path)
-        and not path.startswith(installed)
-        and packages.isdisjoint(PurePath(path).parts)
-    )
+    coverage = importlib.import_module("coverage")
+    coverage.Coverage(**json.loads(os.environ["DRIFT_COVERAGE"]), auto_data=True).start()
 
 
 def report_versions() -> dict[str, dict[str, str]]:

@@ -50,10 +50,7 @@ def injected(function: Callable[[], object]) -> Injected:
     return Injected(function.__name__, inspect.getsource(function))
 
 
-OWN_ANSWERS = {
-    *("report_environment", "package_origins", "report_versions"),
-    *("local_modules", "reads"),
-}
+OWN_ANSWERS = {"report_environment", "package_origins", "report_versions", "reads"}
 """The checker's own questions, whose names no probe may have."""
 
 
@@ -79,7 +76,7 @@ class Execution:
     """Places of the code cells that raised nothing, as far as that is known."""
     seconds: float = field(default=0.0, compare=False)
     """How long the page ran, which is not how long somebody waited for it."""
-    kept: str = field(default="", compare=False)
+    cache_key: str = field(default="", compare=False)
     """The key by which jupyter-cache has its outputs, if it has them."""
     since: float = field(default=0.0, compare=False)
     """When it ran, in seconds since 1970, if its outputs were taken from there."""

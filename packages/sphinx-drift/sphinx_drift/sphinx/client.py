@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sphinx_drift.book import left_out
 from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.run.injected import local_modules
+from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.settings import table_in
@@ -195,8 +195,9 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             settings=settings,
         )
         every, page = page, chosen(page, execution.versions)
-        for path in execution.answers.get(local_modules.__name__, ()):
-            env.note_dependency(path)  # Sphinx reads the page again when the file changes
+        for path in execution.answers.get(reads.__name__, ()) if settings.live else ():
+            if Path(path).is_file():
+                env.note_dependency(path)  # Sphinx reads the page again when the file changes
         stopped_at = {execution.failure.index} if execution.failure else set()
         show_stored(self.notebook, stored, execution.executed | stopped_at)
         settle_streams(self.notebook)
@@ -206,7 +207,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         show_documented(self.notebook, page)
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed
-        state.kept[env.docname] = execution.kept
+        state.cache_keys[env.docname] = execution.cache_key
         state.ran.add(env.docname)
         self.exec_metadata = execution_metadata(execution)
         state.seconds[env.docname] = self.exec_metadata["runtime"]

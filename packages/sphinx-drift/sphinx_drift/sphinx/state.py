@@ -27,11 +27,11 @@ class State:
     """How long each page with cells took; 0 if it was not run."""
     probed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     """What the probes of extensions returned of each page."""
-    stamps: dict[str, list[tuple[int, int, int]] | None] = field(default_factory=dict)
+    stamps: dict[str, list[list[int] | None] | None] = field(default_factory=dict)
     """The times and sizes of the files of each page, as they were when it was read."""
     ran: set[str] = field(default_factory=set)
     """Pages that have run in this build."""
-    kept: dict[str, str] = field(default_factory=dict)
+    cache_keys: dict[str, str] = field(default_factory=dict)
     """The key by which jupyter-cache has the run of a page, if it has it."""
     shows_text: bool = False
     """Whether this build shows texts alone, such as a PDF's."""
@@ -40,13 +40,13 @@ class State:
 
     def forget(self, docname: str) -> None:
         """Forget a page that is gone, or about to be read again, but not how long it took."""
-        for table in (self.results, self.probed, self.stamps, self.kept):
+        for table in (self.results, self.probed, self.stamps, self.cache_keys):
             table.pop(docname, None)
 
     def merge(self, docnames: Iterable[str], other: State) -> None:
         """Take over what another process has read."""
         for docname in docnames:
-            for table in ("results", "seconds", "probed", "kept"):
+            for table in ("results", "seconds", "probed", "cache_keys"):
                 getattr(self, table).pop(docname, None)
                 if docname in getattr(other, table):
                     getattr(self, table)[docname] = getattr(other, table)[docname]

@@ -106,15 +106,17 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def _coverage_options(measured: Any) -> dict[str, Any]:
     """Return how the process of a page measures what pytest-cov measures here."""
-    names = ("branch", "data_file", "include", "omit", "source")
-    options = {name: measured.get_option(f"run:{name}") for name in names}
-    options["source"] = [
-        os.path.abspath(source) if Path(source).is_dir() else source  # noqa: PTH100 - links stay
-        for source in options["source"] or ()
-    ] or None
-    options["data_file"] = os.path.abspath(options["data_file"])  # noqa: PTH100 - the same
-    config_file = measured.config.config_file or False
-    return {**options, "config_file": config_file, "data_suffix": True}
+    source, data_file, branch = (
+        measured.get_option(f"run:{name}") for name in ("source", "data_file", "branch")
+    )
+    folders = [str(Path(name).absolute()) if Path(name).is_dir() else name for name in source or ()]
+    return {
+        "source": folders or None,
+        "data_file": str(Path(data_file).absolute()),
+        "branch": branch,
+        "config_file": measured.config.config_file or False,
+        "data_suffix": True,
+    }
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

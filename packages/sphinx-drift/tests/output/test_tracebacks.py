@@ -60,7 +60,7 @@ def test_a_group_that_python_writes_is_read_without_its_frames() -> None:
     inner = ExceptionGroup("inner 2", [ValueError("row 7\nand 8"), _raised(OSError(3))])
     outer = _raised(ExceptionGroup("outer 1", [inner, KeyError("k")]))
     text = "".join(traceback.format_exception(outer))
-    before, error = split_native_error(f"a warning\n{text}loss 0.5\n")
+    before, error = split_native_error(f"a warning\n{text}")
     assert before == "a warning\n"
     assert error == (
         "ExceptionGroup: outer 1 (2 sub-exceptions)\n"
@@ -68,9 +68,10 @@ def test_a_group_that_python_writes_is_read_without_its_frames() -> None:
         "ValueError: row 7\n"
         "and 8\n"
         "OSError: 3\n"
-        "KeyError: 'k'\n"
-        "loss 0.5"
+        "KeyError: 'k'"
     )
+    caught = f"{text}    loss 0.5\n"
+    assert split_native_error(caught) == (caught, "")
 
 
 def _raised(error: Exception) -> Exception:

@@ -14,7 +14,8 @@ from psutil import pid_exists
 from runners import shown
 from small_book import TORCH
 
-from sphinx_drift.run.injected import IN_FULL, order_descriptors
+from sphinx_drift.run.in_full import IN_FULL
+from sphinx_drift.run.injected import order_descriptors
 from sphinx_drift.run.results import Ending, Probe, injected
 from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import load
@@ -176,9 +177,8 @@ texts.for_type(str, lambda text, printer, cycle: printer.text("a text"))
 """
 
 
-@pytest.mark.parametrize("code", [DISPLAYS, "exec = eval = __import__ = 'x'"])
-def test_a_page_is_asked_whatever_it_displays_and_names(code: str, tmp_path: Path) -> None:
-    execution = execute(notebook(code), request_for(tmp_path))
+def test_a_page_is_asked_however_it_displays_texts(tmp_path: Path) -> None:
+    execution = execute(notebook(DISPLAYS), request_for(tmp_path))
     assert execution.failure is None
     assert "python" in execution.environment
 
@@ -246,6 +246,12 @@ def test_what_is_written_past_python_stands_where_it_was_written(runner: str, pa
     assert execution.failure is None
     expected = [f"{n}\n{n}ä\n{n}\n" for n in range(6) for _ in range(3)]
     assert [shown(each) for each in notebook.cells[2:]] == expected
+
+
+def test_what_no_output_can_hold_is_refused_where_it_is_written(pages: Pages) -> None:
+    _, execution = pages.fork("print('\\ud800 5')", before=(injected(order_descriptors),))
+    assert execution.failure is not None
+    assert execution.failure.message.startswith("UnicodeEncodeError: 'utf-8' codec can't encode")
 
 
 AT_THE_END = """
