@@ -43,6 +43,7 @@ _NO_QUOTATION = re.compile(
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 """What no cell need have printed, though it has digits."""
+_WORD = re.compile(r"[^\W\d_]{2}")
 _FEWEST, _MOST = 2, 25
 """Digits of a number that says which one it is, and characters that `Decimal` keeps."""
 _ABOVE = 2
@@ -121,7 +122,7 @@ def outdated_numbers(
     """
     replaced = [*_replaced(page, outcomes)]
     known = _known(page, _outputs(page, executed))
-    for said, place, _ in _said(path, text, page, executed) if replaced else ():
+    for said, place, *_ in _said(path, text, page, executed) if replaced else ():
         if len(said.values[0].as_tuple().digits) < _FEWEST or said.is_near(known, "0.5"):
             continue
         found = [each for each in replaced if said.is_near(sorted(each[0].values), "0.5")]
@@ -141,8 +142,8 @@ def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> I
     decimals = {
         cell: [n for n in numbers_in(text) if n.is_decimal] for cell, text in outputs.items()
     }
-    for said, place, above in _said(path, text, page, executed):
-        if not said.is_decimal or said.is_near(known, "0.999"):
+    for said, place, above, is_sentence in _said(path, text, page, executed):
+        if not (is_sentence and said.is_decimal) or said.is_near(known, "0.999"):
             continue
         distances = [
             (said.distance(number), number.text, cell)
@@ -195,12 +196,17 @@ def _named(page: Page, number: int) -> str:
 
 def _said(
     path: Path, text: str, page: Page, executed: NotebookNode
-) -> Iterator[tuple[Number, str, int]]:
-    """Yield the numbers that sentences say, each with its place and how many cells are above."""
+) -> Iterator[tuple[Number, str, int, bool]]:
+    """Yield each number that is said, its place, how many cells are above, and if words are by it.
+
+    A table whose numbers are no cell's says many that are like one.
+    """
     for paragraph, line, above in _sentences(text, page, executed):
+        is_sentence = bool(_WORD.search(paragraph))
         for said in numbers_said(paragraph):
             row = line + paragraph.count("\n", 0, said.start)
-            yield said, f"{path}:{row}" if line else f"{path}, below cell {above}", above
+            place = f"{path}:{row}" if line else f"{path}, below cell {above}"
+            yield said, place, above, is_sentence
 
 
 def _sentences(text: str, page: Page, executed: NotebookNode) -> Iterator[tuple[str, int, int]]:
