@@ -89,11 +89,8 @@ def is_page(path: Path) -> bool:
 
 def has_cells(path: Path) -> bool:
     """Whether a file has anything to run, or can't be read, which its check reports."""
-    try:
-        loaded = load(path, is_mystmd=book_of(path.parent).resolved.is_mystmd)
-    except Exception:  # noqa: BLE001 - whatever is wrong with it
-        return True
-    return loaded is not None and bool(loaded[0].cells or loaded[0].problems)
+    file = opened(path, named=True)
+    return isinstance(file, Opened) or bool(file.result.outcomes)
 
 
 @dataclass(frozen=True)
