@@ -120,8 +120,8 @@ def _with_option(expectation: Expectation, name: str, value: str) -> Expectation
             "a text that begins like one stands below an empty line"
         )
     if bool(value) is (name in FORMS):
-        wanted = f"must be followed by {_VALUES[name]}" if name in _VALUES else "takes nothing"
-        raise ValueError(f"`:{name}:` {wanted}; got {value!r}")
+        wanted = "takes nothing after it" if value else f"must be followed by {_VALUES[name]}"
+        raise ValueError(f"`:{name}:` {wanted}, got {value!r}")
     if name == "allow":
         return replace(expectation, waivers=(*expectation.waivers, _waiver(value)))
     if name in FORMS:

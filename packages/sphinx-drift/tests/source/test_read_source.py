@@ -151,19 +151,6 @@ def test_an_option_is_read(options: str, name: str, value: object, tmp_path: Pat
     assert result.body_line == 11 + options.count("\n")
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        *(":reference-only:", ":allow: 1 -> 2", ":allow: 1 -> 2 ( )", ":allow:"),
-        *(":stream: STDOUT", ":stream:", ":html: 5", ":stream: traceback"),
-    ],
-)
-def test_option_that_cannot_be_read_is_a_problem_of_its_line(option: str, tmp_path: Path) -> None:
-    page = read(tmp_path, CELL + expected(":stream: all", option, "1"))
-    assert [(problem.kind, problem.line) for problem in page.problems] == [(Kind.OPTION, 11)]
-    assert page.cells[0].expectations[0].text == "1"
-
-
 # What nobody looks at -----------------------------------------------------------------
 
 
