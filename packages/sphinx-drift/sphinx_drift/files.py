@@ -18,7 +18,7 @@ from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
-from sphinx_drift.source.update import update
+from sphinx_drift.source.update import change_for
 from sphinx_drift.source.variants import chosen
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _run(path: Path, file: Opened, *, named: bool, updates: bool, prose: bool) -
         return loaded and chosen(loaded[0], execution.versions)
 
     page = chosen(page, execution.versions)
-    change = update(path, page, notebook, result, judge, reread) if updates else None
+    change = change_for(path, page, notebook, result, judge, reread) if updates else None
     notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
     return Checked(result, change, tuple(notes))
 

@@ -74,11 +74,12 @@ class Number(NamedTuple):
                 return True
         return False
 
-    def distance(self, printed_one: Number) -> Decimal:
+    def distance(self, other: Number) -> Decimal:
         """Return how far a printed number is from it, in parts of it; that has no fewer digits."""
-        other = printed_one.values[0]
-        likely = (value for value in self.values if _exponent(other) <= _exponent(value))
-        return min((abs(other - value) / value for value in likely), default=Decimal("Infinity"))
+        printed_value = other.values[0]
+        likely = (value for value in self.values if _exponent(printed_value) <= _exponent(value))
+        distances = (abs(printed_value - value) / value for value in likely)
+        return min(distances, default=Decimal("Infinity"))
 
 
 def numbers_in(text: str) -> Iterator[Number]:

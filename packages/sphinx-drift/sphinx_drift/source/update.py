@@ -63,12 +63,12 @@ def read_exactly(path: Path) -> str:
     return path.read_bytes().decode("utf-8")
 
 
-def update(  # noqa: PLR0913, PLR0917 - what is known of a file
+def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     path: Path,
     page: Page,
     executed: NotebookNode,
     result: PageResult,
-    judge: Callable[[Page], PageResult],
+    rejudge: Callable[[Page], PageResult],
     reread: Callable[[str], Page | None],
 ) -> Change | None:
     """Return a page or notebook with its executed outputs; None if nothing has to be written.
@@ -78,7 +78,7 @@ def update(  # noqa: PLR0913, PLR0917 - what is known of a file
         page: What it documents.
         executed: Its notebook, as it was run.
         result: What came of it.
-        judge: Judges a page that documents something else of the same outputs.
+        rejudge: Judges a page that documents something else of the same outputs.
         reread: Reads what the file is going to hold.
 
     """
@@ -106,7 +106,7 @@ def update(  # noqa: PLR0913, PLR0917 - what is known of a file
     # Outputs stay where they are; an expectation parts the Markdown between two cells.
     cells = (replace(new.cells[place], index=old.index) for place, old in enumerate(page.cells))
     new = replace(new, cells=tuple(cells), complete=page.complete)
-    judged = judge(new)
+    judged = rejudge(new)
     for outcome in judged.outcomes:
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and outcome.cell not in unchecked:
             return Change(path, before, refused=f"what cell {outcome.cell} prints: {NO_TEXT}")

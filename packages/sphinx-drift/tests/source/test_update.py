@@ -22,7 +22,7 @@ from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
-from sphinx_drift.source.update import Change, update
+from sphinx_drift.source.update import Change, change_for
 from sphinx_drift.writing import irreversible, write
 
 if TYPE_CHECKING:
@@ -75,13 +75,13 @@ def updated(path: Path) -> str:
     path.write_bytes(change.after.encode())
     again = run(path)
     assert not again[2].failed, again[2].outcomes
-    assert update(path, *again) is None
+    assert change_for(path, *again) is None
     return change.after
 
 
 def changed(path: Path, *ran: Any) -> Change:
     """Return how an update changes a page that has run, or is run."""
-    change = update(path, *(ran or run(path)))
+    change = change_for(path, *(ran or run(path)))
     assert change
     return change
 
@@ -320,7 +320,7 @@ def test_any_page_is_right_afterwards_and_else_the_same(
     path.write_bytes(text.replace("\n", newline).encode())
     ran = run(path)
     before = outside(path)
-    change = update(path, *ran)
+    change = change_for(path, *ran)
     if change is None:
         assert not ran[2].failed
         return
@@ -330,7 +330,7 @@ def test_any_page_is_right_afterwards_and_else_the_same(
     path.write_bytes(change.after.encode())
     again = run(path)
     assert {o.kind for o in again[2].outcomes if o.kind.fails} <= {Kind.NOTHING_CHECKED}
-    assert update(path, *again) is None
+    assert change_for(path, *again) is None
     assert outside(path) == before
 
 
@@ -379,8 +379,7 @@ def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path) -> None:
     executed.cells[0].outputs = [
         nbformat.v4.new_output("execute_result", {"text/plain": "0.25"}, execution_count=1)
     ]
-    change = update(path, page, executed, result, judge, reread)
-    assert change
+    change = changed(path, page, executed, result, judge, reread)
     assert change.after.count("\r\n") == change.after.count("\n")
     after = nbformat.reads(change.after, as_version=4)
     assert after.cells[0].outputs[0].execution_count == 7
