@@ -78,8 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         notes = [note for each in checked for note in each.notes]
         print("\n".join(notes) or "no sentence nearly says a number that is printed beside it")
     # One page of a book needs little of what its project sets.
-    whole = books if any(map(Path.is_dir, options.paths)) else []
-    for message in _unmatched(whole, paths, results):
+    of_folders = books if any(map(Path.is_dir, options.paths)) else []
+    for message in _unmatched(of_folders, paths, results):
         print(message, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
 

@@ -13,7 +13,7 @@ from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
-from sphinx_drift.run_and_judge import report_origins, run_and_judge
+from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.prose import near_numbers
@@ -58,7 +58,6 @@ def prepare(paths: Iterable[Path]) -> list[Settings]:
     for folder in {path.parent: None for path in paths}:
         with contextlib.suppress(ValueError):  # reported when the file is checked
             books.append(book_of(folder).resolved)
-    report_origins({name: folder for book in books for name, folder in book.packages.items()})
     HOST.preload = libraries(books[0].preload if books else None, paths)
     return books
 

@@ -69,7 +69,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     filters = (*filters, *machine_paths(Path(file).absolute().parent))
     run = _Run(page, execution, policy, filters, away=away, errors_fail=errors_fail)
     # Those of the page itself may match nothing, which is reported.
-    run.filtered.update({own.name: 0 for own in page.own.get("filters", ())})
+    run.filter_counts.update({own.name: 0 for own in page.own.get("filters", ())})
     for cell in page.cells:
         try:
             output = printed(notebook.cells[cell.index].outputs)
@@ -80,8 +80,9 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
             message = traceback.format_exc(limit=-3)
             outcomes.append(_outcome(cell, Kind.COULD_NOT_CHECK, message=message))
     failure = execution.failure
-    if failure and failure.index < 0 and not any(o.kind is Kind.NOT_EXECUTED for o in outcomes):
-        # All cells ran and then something broke: no cell reports it.
+    all_ran = not any(outcome.kind is Kind.NOT_EXECUTED for outcome in outcomes)
+    if failure and failure.index is None and all_ran:
+        # Something broke later: no cell reports it.
         outcomes.append(Outcome(Kind.COULD_NOT_CHECK, 1, message=failure.message))
     is_checked = any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
     if page.complete and page.cells and not is_checked:
@@ -93,7 +94,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         policy=policy,
         environment=execution.environment,
         not_text=+not_text,
-        filtered=run.filtered,
+        filter_counts=run.filter_counts,
         stored=page.stored,
     )
 
@@ -108,7 +109,7 @@ class _Run:
     filters: Sequence[Filter]
     away: bool
     errors_fail: bool
-    filtered: Counter[str] = field(default_factory=Counter)
+    filter_counts: Counter[str] = field(default_factory=Counter)
 
 
 def _outcome(
@@ -170,7 +171,7 @@ class _CellCheck:
             kind, executed = Kind[failure.kind.name], output.select(Part.ALL)
             return _outcome(cell, kind, message=message or failure.message, executed=executed)
         if cell.index not in execution.executed:
-            message = failure.message if failure is not None and failure.index < 0 else ""
+            message = failure.message if failure is not None and failure.index is None else ""
             return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
         if cell.expectations or self.run.page.complete:
             if SKIPS & cell.tags:
@@ -204,7 +205,7 @@ class _CellCheck:
         filters = self.run.filters
         text = filtered(expectation.text, filters)
         expectation = replace(expectation, text=text)
-        executed = filtered(self.output.select(expectation.part), filters, self.run.filtered)
+        executed = filtered(self.output.select(expectation.part), filters, self.run.filter_counts)
         cannot = self._cannot_compare(expectation, executed)
         if cannot is not None:
             kind, message = cannot

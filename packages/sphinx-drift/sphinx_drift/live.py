@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forked_kernels import provisioner
-from sphinx_drift.configuration import find_project, project_file
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.preload import libraries
+from sphinx_drift.settings import find_project, project_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -201,7 +201,7 @@ class PageResult:
     environment: Mapping[str, str] = field(default_factory=dict)
     not_text: Mapping[str, int] = field(default_factory=dict)
     """How many outputs are not text, by what they are."""
-    filtered: Mapping[str, int] = field(default_factory=dict)
+    filter_counts: Mapping[str, int] = field(default_factory=dict)
     """How much was replaced before it was compared, by the names of filters."""
     stored: bool = False
     """Whether it is a notebook, whose cells are reported by number and not by line."""
@@ -304,7 +304,7 @@ class Page:
     problems: tuple[Outcome, ...] = ()
     stored: bool = field(default=False, kw_only=True)
     """Whether it is a notebook, whose stored outputs are what it documents."""
-    complete: bool = field(default=True, kw_only=True)
+    complete: bool = field(default=False, kw_only=True)
     """Whether each of its outputs must be documented."""
     own: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     """What it says of itself in its metadata, by the names of settings."""

@@ -17,7 +17,7 @@ from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.run import cache, run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.in_full import IN_FULL
-from sphinx_drift.run.injected import fill_memory, report_versions
+from sphinx_drift.run.injected import package_origins, report_versions
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import left_out_by
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sphinx_drift.settings import Settings
 
 _VERSIONS = Probe(None, injected(report_versions))
+_ORIGINS = Probe(None, injected(package_origins))
 
 
 def run_and_judge(
@@ -114,11 +115,6 @@ def judge_run(  # noqa: PLR0913 - what is known of a page
     return replace(result, outcomes=outcomes, from_cache=bool(execution.since))
 
 
-def report_origins(packages: Mapping[str, Path]) -> None:
-    """Let pages report from where they import some packages."""
-    os.environ["DRIFT_PACKAGES"] = ",".join(packages)
-
-
 def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) -> Iterator[Outcome]:
     """Yield an outcome for each package that was not imported from the project."""
     for name, origin in execution.origins.items():
@@ -145,7 +141,7 @@ def run_ahead(pages: Mapping[Path, Settings]) -> set[Path]:
     for path, settings in pages.items():
         with suppress(Exception):  # it is read again, where that is an outcome
             loaded = load(path, is_mystmd=settings.is_mystmd)
-            page, notebook = loaded or (Page(complete=False), None)
+            page, notebook = loaded or (Page(), None)
             # Whether a page with an execution mode of its own runs, its parser knows.
             key = settings.metadata_key
             own_mode = notebook and (
@@ -166,15 +162,17 @@ def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
     """Return how a page that starts in a folder is run, as far as it is known."""
     goes_on = settings.goes_on(page)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
-    probes, variables = settings.probes, dict(settings.variables)
+    probes, variables = settings.probes, {}
+    if settings.packages:
+        probes = (*probes, _ORIGINS)
+        variables["DRIFT_PACKAGES"] = ",".join(settings.packages)
     expectations = [e for cell in page.cells for e in cell.expectations]
     if any(e.when for e in expectations):
         probes = (*probes, _VERSIONS)
         variables["DRIFT_VERSIONS"] = ",".join(packages_named(expectations))
-    runs = [_request(settings, folder, may_raise=may_raise, probes=probes, variables=variables)]
-    if settings.twice:
-        runs.append(_second_run(folder, settings, may_raise=may_raise))
-    return runs
+    request = partial(_request, settings, folder, may_raise=may_raise)
+    first = request(probes=probes, variables=variables)
+    return [first, request(variables=_other_entropy())] if settings.twice else [first]
 
 
 def _request(settings: Settings, folder: Path, **options: Any) -> Request:
@@ -185,21 +183,20 @@ def _request(settings: Settings, folder: Path, **options: Any) -> Request:
     return run.request_for(folder, **options)
 
 
-def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
-    """Return how a page is run again: with other threads, orders of sets and unset memory.
+def _other_entropy() -> dict[str, str]:
+    """Return variables for a second run: other threads, and another order of sets.
 
     Generators of random numbers that nobody seeds begin anew in each process.
     """
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     threads = "2" if page_environment()["OMP_NUM_THREADS"] == "1" else "1"
-    variables = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
-    return _request(settings, folder, variables=variables, before=(fill_memory,), **options)
+    return {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
 
 
 def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
     """Return a copy to run again, without the cells from the one that failed."""
     copied = copy.deepcopy(notebook)
-    if execution.failure and execution.failure.index >= 0:
+    if execution.failure and execution.failure.index is not None:
         for cell in copied.cells[execution.failure.index :]:
             cell.source = ""
     return copied

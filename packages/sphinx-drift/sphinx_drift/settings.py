@@ -7,6 +7,7 @@ the metadata of pages, the options of the command and the manual's page are made
 from __future__ import annotations
 
 import os
+import tomllib
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -250,6 +251,34 @@ def read_table(
         for entry in entries(place)
         if (value := table.get(entry.name)) is not None
     }
+
+
+def find_project(start: Path) -> Settings:
+    """Read the nearest ``pyproject.toml`` at or above a folder; without one, use the defaults.
+
+    Raises:
+        ValueError: If it can't be read, or says what nothing would follow.
+
+    """
+    path = project_file(start)
+    if path is None:
+        return Settings()
+    try:
+        written = tomllib.loads(path.read_text("utf-8"))
+        table = table_in(table_in(written, "tool"), "sphinx-drift")
+        known = [entry.name for entry in entries(Place.PROJECT)]
+        refuse_unknown(table, known, "[tool.sphinx-drift]")
+        origin = "{} in [tool.sphinx-drift]"
+        return replace(Settings(), **read_table(table, Place.PROJECT, path.parent, origin))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def project_file(start: Path) -> Path | None:
+    """Return the nearest ``pyproject.toml`` at or above a folder; None if there is none."""
+    start = Path(os.path.abspath(start))  # noqa: PTH100 - links stay
+    paths = (folder / "pyproject.toml" for folder in (start, *start.parents))
+    return next((path for path in paths if path.is_file()), None)
 
 
 def read_page_table(table: object) -> dict[str, Any]:

@@ -347,15 +347,6 @@ def test_sentences_that_nearly_say_a_number_are_listed_and_fail_nothing(
     assert "0.435" not in capsys.readouterr().out
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="others don't fill memory")
-def test_twice_names_what_was_never_set(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    unset = "import numpy as np\nnp.empty(300_000)[:1]"  # so many are fresh, and 0 by chance
-    page.write_text(GOOD.replace('print("good")', unset).replace("good", "array([0.])"), "utf-8")
-    assert command.main([str(page)]) == 0
-    assert command.main([str(page), "--twice"]) == 1
-    assert "unrepeatable in cell 1" in capsys.readouterr().out
-
-
 def test_second_run_of_a_page_waits_for_the_first(tmp_path: Path) -> None:
     for name in "ab":
         uses = f"mark = Path('{name}'); mark.mkdir(); time.sleep(1); mark.rmdir()"

@@ -48,7 +48,8 @@ def page_of(*cells: tuple[Expectation, ...], tags: frozenset[str] = frozenset())
         tuple(
             Cell(place + 1, place, 10 + place, "source", tags=tags, expectations=expectations)
             for place, expectations in enumerate(cells)
-        )
+        ),
+        complete=True,
     )
 
 
@@ -199,7 +200,7 @@ def test_the_text_in_a_glued_picture_is_documented(tag: str, reason: str) -> Non
     ("executed", "expected"), [((), Kind.NOT_EXECUTED), ((0,), Kind.COULD_NOT_CHECK)]
 )
 def test_a_failure_in_no_cell_is_no_pass(executed: tuple[int, ...], expected: Kind) -> None:
-    execution = Execution(frozenset(executed), Failure(Ending.DEAD_KERNEL, -1, "no answer"))
+    execution = Execution(frozenset(executed), Failure(Ending.DEAD_KERNEL, None, "no answer"))
     result = outcomes(page_of((expecting("good"),)), notebook(OK), execution)
     assert (kinds(result)[-1], result.outcomes[-1].message) == (expected, "no answer")
 
@@ -463,7 +464,7 @@ def test_what_varies_in_html_alone_is_filtered_and_counted(*, stored: bool) -> N
     assert Kind.DRIFT in kinds(outcomes(page, now))
     result = outcomes(page, now, filters=(size,))
     assert {*kinds(result)} == {Kind.VERIFIED}
-    assert result.filtered == {"size": 1}
+    assert result.filter_counts == {"size": 1}
 
 
 def test_an_error_of_a_repr_is_reported_as_itself() -> None:

@@ -14,12 +14,11 @@ import pytest
 from small_book import FRONT, cell
 
 from sphinx_drift.book import Book
-from sphinx_drift.configuration import find_project
 from sphinx_drift.output.filters import filters_in
 from sphinx_drift.patterns import Pattern
 from sphinx_drift.run.injected import report_environment
 from sphinx_drift.run.preload import libraries
-from sphinx_drift.settings import Settings, entries
+from sphinx_drift.settings import Settings, entries, find_project
 from sphinx_drift.shapes import Place
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -72,7 +72,7 @@ def _on_pages(results: Iterable[PageResult], noun: str) -> str:
 def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterator[str]:
     """Count what was not simply verified."""
     verdicts = [o.verdict for page in results for o in page.outcomes if o.kind is Kind.VERIFIED]
-    filtered = sum((Counter(page.filtered) for page in results), Counter[str]())
+    filtered = sum((Counter(page.filter_counts) for page in results), Counter[str]())
     not_text = sum((Counter(page.not_text) for page in results), Counter[str]())
     for number, name in (
         (sum(_verified(page) for page in results if page.from_cache), "of them from the cache"),
@@ -109,7 +109,7 @@ def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> 
     """Say which filters replaced nothing; nothing if each did."""
     counts: Counter[str] = Counter()
     for page in results:
-        counts.update(page.filtered)
+        counts.update(page.filter_counts)
     # Pages have filters of their own, which are counted from 0.
     names = dict.fromkeys([*(one.name for one in filters), *counts])
     unused = ", ".join(name for name in names if not counts[name])

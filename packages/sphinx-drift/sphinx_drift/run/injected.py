@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def answers(functions: list[tuple[str, str]]) -> object:
+def call_each(functions: list[tuple[str, str]]) -> object:
     """Return what functions return, by their names, as JSON, however the page displays texts.
 
     Each is made from its source in a namespace of its own: the page's variables stay as they are.
@@ -62,7 +62,7 @@ def package_origins() -> dict[str, str]:
     import sys
 
     paths_of = {}
-    for name in filter(None, os.environ.get("DRIFT_PACKAGES", "").split(",")):
+    for name in os.environ["DRIFT_PACKAGES"].split(","):
         module = sys.modules.get(name)
         if module is not None and module.__spec__ is not None:  # else the page made it itself
             paths = [*getattr(module, "__path__", ()), getattr(module, "__file__", None)]
@@ -76,16 +76,6 @@ def compute_on_device() -> None:
     import os
 
     importlib.import_module(os.environ["DRIFT_DEVICE_MODULE"]).start(os.environ["DRIFT_DEVICE"])
-
-
-def fill_memory() -> None:
-    """Have glibc fill what it allocates, so that what was never set is not 0 by chance."""
-    import ctypes
-    import sys
-
-    library = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if mallopt := getattr(library, "mallopt", None):
-        mallopt(-6, 165)  # M_PERTURB
 
 
 def leave_no_bytecode() -> None:

@@ -32,7 +32,7 @@ from traitlets import Type
 
 from forked_kernels.provisioner import NAME, obstacle
 from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
-from sphinx_drift.run.injected import answers
+from sphinx_drift.run.injected import call_each
 from sphinx_drift.run.limit import LimitedClient, clipped
 from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request, injected
 
@@ -86,7 +86,7 @@ async def _run_page(
                     failure = replace(failure, message=await _end_of(client))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
             # What goes wrong while a kernel is ended says nothing of why it was ended.
-            failure = failure or Failure(Ending.DEAD_KERNEL, -1, _why_no_kernel(error))
+            failure = failure or Failure(Ending.DEAD_KERNEL, None, _why_no_kernel(error))
         if failure and failure.kind is Ending.DEAD_KERNEL:
             failure = replace(
                 failure, message=failure.message + _last_lines(Path(scratch, "stderr"))
@@ -268,7 +268,7 @@ async def _ask(
         return {}, None
     pairs = [tuple(function) for function in functions]
     # An expression, whose value comes with the reply; the page's namespace stays as it is.
-    name, source = injected(answers)
+    name, source = injected(call_each)
     call = f"(lambda own: exec({source!r}, own) or own[{name!r}]({pairs!r}))({{}})"
     kc: Any = client.kc
     request = kc.execute("", silent=True, store_history=False, user_expressions={"answer": call})
@@ -276,14 +276,14 @@ async def _ask(
     try:
         reply = await client.async_wait_for_reply(request, cell)
     except CellTimeoutError:
-        return {}, Failure(Ending.TIMEOUT, -1, f"{when}: {_too_long(client)}")
+        return {}, Failure(Ending.TIMEOUT, None, f"{when}: {_too_long(client)}")
     except DeadKernelError as error:
-        return {}, Failure(Ending.DEAD_KERNEL, -1, f"{when}, {error}")
+        return {}, Failure(Ending.DEAD_KERNEL, None, f"{when}, {error}")
     answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
     if answer.get("status") != "ok":
         names = ", ".join(function.name for function in functions)
         message = f"{when}, `{names}` failed: {answer.get('ename')}: {answer.get('evalue')}"
-        return {}, Failure(Ending.COULD_NOT_CHECK, -1, message)
+        return {}, Failure(Ending.COULD_NOT_CHECK, None, message)
     return dict(json.loads(answer["data"]["application/x-drift"])), None
 
 

@@ -20,7 +20,6 @@ from sphinx_drift.run.injected import (
     leave_no_bytecode,
     measure_coverage,
     order_descriptors,
-    package_origins,
     report_environment,
 )
 from sphinx_drift.run.pool import Pool
@@ -62,7 +61,7 @@ def execute(notebook: NotebookNode, request: Request) -> Execution:
         ran, execution = HOST.ask(Pool.fetch, _job(notebook, request))
     except Exception:  # noqa: BLE001 - the page fails, and the others are checked
         message = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
-        return Execution(failure=Failure(Ending.COULD_NOT_CHECK, -1, message))
+        return Execution(failure=Failure(Ending.COULD_NOT_CHECK, None, message))
     not_to_run = set()
     for place, (cell, copy) in enumerate(zip(notebook.cells, ran.cells, strict=True)):
         if cell.cell_type == "code":
@@ -157,10 +156,7 @@ def request_for(
             *map(injected, (*first, *before)),
             *(probe.before for probe in probes if probe.before),
         ),
-        after=(
-            *map(injected, (report_environment, package_origins)),
-            *(probe.after for probe in probes),
-        ),
+        after=(injected(report_environment), *(probe.after for probe in probes)),
         preload=HOST.preload,
         **settings,
     )

@@ -198,8 +198,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         for path in execution.answers.get(reads.__name__, ()) if settings.live else ():
             if Path(path).is_file():
                 env.note_dependency(path)  # Sphinx reads the page again when the file changes
-        stopped_at = {execution.failure.index} if execution.failure else set()
-        show_stored(self.notebook, stored, execution.executed | stopped_at)
+        show_stored(self.notebook, stored, execution)
         settle_streams(self.notebook)
         if state.shows_text and page.complete and not page.stored:
             widgets = widgets_as_text(self.notebook, page)

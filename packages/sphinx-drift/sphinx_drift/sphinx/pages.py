@@ -85,18 +85,6 @@ def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> 
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
 
 
-def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    """Forget a page that is gone or about to be read, as Sphinx asks (`env-purge-doc`)."""
-    state_of(env).forget(docname)
-
-
-def merge(
-    _app: Sphinx, env: BuildEnvironment, docnames: Sequence[str], other: BuildEnvironment
-) -> None:
-    """Take over what a process that Sphinx forked has read (`env-merge-info`)."""
-    state_of(env).merge(docnames, state_of(other))
-
-
 def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Have Sphinx write the pages that may show what cells of others printed in this build."""
     state = state_of(env)

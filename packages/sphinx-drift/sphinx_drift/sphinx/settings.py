@@ -18,7 +18,6 @@ from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run.reads import reads, watch_reads
 from sphinx_drift.run.results import Probe, injected
-from sphinx_drift.run_and_judge import report_origins
 from sphinx_drift.settings import Settings, entries
 from sphinx_drift.shapes import Place, refuse_unknown
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
@@ -82,7 +81,6 @@ def read_settings(app: Sphinx) -> None:
         device = choose_device(settings.device, module=settings.devices)
     if device:
         _LOGGER.info("pages compute on %s", device)
-    report_origins(settings.packages)
     state = state_of(app.env)
     state.ran.clear()
     state.shows_text = app.builder.format not in ("", "html")

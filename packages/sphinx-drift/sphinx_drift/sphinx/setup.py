@@ -12,8 +12,6 @@ from sphinx_drift.sphinx.marks import add_static_path, add_style, drift_mark, dr
 from sphinx_drift.sphinx.pages import (
     end_workers,
     find_outdated,
-    forget,
-    merge,
     run_pages_ahead,
     showing_others,
 )
@@ -24,6 +22,7 @@ from sphinx_drift.sphinx.quotations import (
     quoted_number,
 )
 from sphinx_drift.sphinx.settings import add_config_values, before_reading, read_settings, start
+from sphinx_drift.sphinx.state import forget, merge
 from sphinx_drift.sphinx.verdict import report_results
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from sphinx_drift.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
 
@@ -38,20 +39,6 @@ class State:
     began: int = 0
     """When this build began to run pages, in microseconds, as Sphinx says when it read them."""
 
-    def forget(self, docname: str) -> None:
-        """Forget a page that is gone, or about to be read again, but not how long it took."""
-        for table in (self.results, self.probed, self.stamps, self.cache_keys):
-            table.pop(docname, None)
-
-    def merge(self, docnames: Iterable[str], other: State) -> None:
-        """Take over what another process has read."""
-        for docname in docnames:
-            for table in ("results", "seconds", "probed", "cache_keys"):
-                getattr(self, table).pop(docname, None)
-                if docname in getattr(other, table):
-                    getattr(self, table)[docname] = getattr(other, table)[docname]
-        self.ran |= other.ran
-
 
 def state_of(env: BuildEnvironment) -> State:
     """Return the state that an environment holds; a new one if it holds none."""
@@ -59,6 +46,26 @@ def state_of(env: BuildEnvironment) -> State:
         env.drift_state = State()  # type: ignore[attr-defined]
     state: State = env.drift_state  # type: ignore[attr-defined]
     return state
+
+
+def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    """Forget a page that is gone or about to be read, but not how long it took."""
+    state = state_of(env)
+    for table in (state.results, state.probed, state.stamps, state.cache_keys):
+        table.pop(docname, None)
+
+
+def merge(
+    _app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: BuildEnvironment
+) -> None:
+    """Take over what a process that Sphinx forked has read."""
+    ours, theirs = state_of(env), state_of(other)
+    for name in ("results", "seconds", "probed", "cache_keys"):
+        into, read = getattr(ours, name), getattr(theirs, name)
+        for docname in docnames:
+            into.pop(docname, None)
+        into.update({docname: read[docname] for docname in docnames if docname in read})
+    ours.ran |= theirs.ran
 
 
 def is_complete(env: BuildEnvironment) -> bool:

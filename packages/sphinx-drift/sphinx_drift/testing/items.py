@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from sphinx_drift.configuration import find_project
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import check, has_cells, is_page, is_searched, prepare
 from sphinx_drift.model import Kind
@@ -28,8 +27,8 @@ from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
 from sphinx_drift.run.choice import chosen_runner
 from sphinx_drift.run.run import COVERAGE_VARIABLE
-from sphinx_drift.settings import Settings, changed_by_environment
-from sphinx_drift.testing.docstrings import find_in_module, find_in_text, find_never_run
+from sphinx_drift.settings import Settings, changed_by_environment, find_project
+from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
 
 if TYPE_CHECKING:
@@ -66,12 +65,6 @@ def _refuse_exit(own: int, name: str, leave: Callable[..., NoReturn], *arguments
     if os.getpid() != own:
         leave(*arguments)
     raise SystemExit(f"os.{name}{arguments!r}")
-
-
-@pytest.fixture(scope="session")
-def doctest_namespace() -> dict[str, Any]:
-    """Names that examples know, as pytest's own plugin has it, which may be off."""
-    return {}
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -168,8 +161,7 @@ class _File(pytest.File):
             yield from _docstrings(self, lambda: find_in_text(path, name))
             rows = enumerate(path.read_text("utf-8-sig").splitlines(), start=1)
             if lines := [number for number, row in rows if _OUTPUT_OF_SPHINX.match(row)]:
-                remedy = "`sphinx-build -b doctest` does that"
-                yield _LeftOut.from_parent(self, name="testoutput", lines=lines, remedy=remedy)
+                yield _OfSphinx.from_parent(self, name="testoutput", lines=lines)
 
 
 class _Module(pytest.Module):
@@ -186,7 +178,7 @@ class _Module(pytest.Module):
 def _docstrings(
     parent: pytest.File, find: Callable[[], list[doctest.DocTest]]
 ) -> Iterator[pytest.Item]:
-    """Yield a test for each docstring, and one that says which examples are in none of these."""
+    """Yield a test for each docstring."""
     try:
         tests = find()
     except ValueError as error:  # of an unknown option flag, say
@@ -194,21 +186,19 @@ def _docstrings(
     runner = doctest.DocTestRunner()  # pytest's own items ask for one
     for test in tests:
         yield _Docstring.from_parent(parent, name=test.name, runner=runner, dtest=test)  # type: ignore[arg-type]
-    if lines := find_never_run(parent.path, tests):
-        remedy = "`doctest` doesn't find them"
-        yield _LeftOut.from_parent(parent, name="never run", lines=lines, remedy=remedy)
 
 
-class _LeftOut(pytest.Item):
-    """Examples that are not run here."""
+class _OfSphinx(pytest.Item):
+    """Examples that `sphinx.ext.doctest` runs."""
 
-    def __init__(self, *, lines: Sequence[int], remedy: str, **options: Any) -> None:
+    def __init__(self, *, lines: Sequence[int], **options: Any) -> None:
         super().__init__(**options)
-        self._lines, self._remedy = lines, remedy
+        self._lines = lines
 
     def runtest(self) -> None:
         lines = ", ".join(map(str, self._lines))
-        pytest.skip(f"{self.path.name}: nothing is compared on lines {lines}: {self._remedy}")
+        remedy = "`sphinx-build -b doctest` does that"
+        pytest.skip(f"{self.path.name}: nothing is compared on lines {lines}: {remedy}")
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, self._lines[0] - 1, f"drift: {self.name}"
@@ -267,8 +257,5 @@ class _Docstring(_Item, pytest.DoctestItem):
 
 def _flags(config: pytest.Config) -> int:
     """Return the option flags that pytest has for examples."""
-    try:
-        names = config.getini("doctest_optionflags")
-    except ValueError:  # its own plugin is off
-        names = ()
-    return sum(doctest.OPTIONFLAGS_BY_NAME.get(name, 0) for name in {*names})
+    names = {*config.getini("doctest_optionflags")}
+    return sum(doctest.OPTIONFLAGS_BY_NAME.get(name, 0) for name in names)

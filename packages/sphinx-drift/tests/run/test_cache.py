@@ -88,7 +88,6 @@ def test_no_run_is_found_that_was_run_otherwise(
         *(("DRIFT_DEVICE", "cuda", True), ("DRIFT_RUNNER", "jupyter", True)),
         *(("PYTHONHASHSEED", "1", True), ("OMP_NUM_THREADS", "2", True)),
         *(("COLUMNS", "100", True), ("SOME_NUMBER", "7", True)),
-        ("DRIFT_PACKAGES", "mine", True),
         *(("SHLVL", "9", False), ("SSH_AUTH_SOCK", "/x", False), ("TERM", "dumb", False)),
     ],
 )

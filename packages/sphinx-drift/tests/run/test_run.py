@@ -87,7 +87,7 @@ def test_probe_that_fails_is_no_dead_kernel(
     probes = [Probe(before, injected(fail))]
     execution = execute(book, request_for(tmp_path, probes=probes))
     assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.COULD_NOT_CHECK, -1)
+    assert (execution.failure.kind, execution.failure.index) == (Ending.COULD_NOT_CHECK, None)
     assert execution.failure.message.startswith(words)
     assert "in a probe" in execution.failure.message
     assert execution.executed == executed
@@ -119,7 +119,7 @@ def test_kernel_that_can_not_be_started_is_a_failure_of_no_cell(
 ) -> None:
     execution = execute(notebook("print(1)", kernel=kernel), request_for(tmp_path / folder))
     assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.DEAD_KERNEL, -1)
+    assert (execution.failure.kind, execution.failure.index) == (Ending.DEAD_KERNEL, None)
     for word in message.split(": "):
         assert word in execution.failure.message
     assert execution.executed == set()
