@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.book import book_of, left_out
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
-from sphinx_drift.report.summary import is_nothing
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
-from sphinx_drift.source.mystmd import why_not_run
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
-from sphinx_drift.source.update import update
+from sphinx_drift.source.update import change_for
 from sphinx_drift.source.variants import chosen
 
 if TYPE_CHECKING:
@@ -70,7 +68,10 @@ def settings_for(path: Path, **requested: Any) -> Settings:
 
 
 def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dict[Path, Settings]:
-    """Return how the files are run that are begun ahead, whether they document anything or not."""
+    """Return how the files are run that may begin ahead: those that no book leaves out.
+
+    They run whether they document anything or not, as if each had to be complete.
+    """
     settings = {}
     for path in paths:
         with contextlib.suppress(ValueError):  # reported when the file is checked
@@ -87,11 +88,8 @@ def is_page(path: Path) -> bool:
 
 def has_cells(path: Path) -> bool:
     """Whether a file has anything to run, or can't be read, which its check reports."""
-    try:
-        loaded = load(path, is_mystmd=book_of(path.parent).resolved.is_mystmd)
-    except Exception:  # noqa: BLE001 - whatever is wrong with it
-        return True
-    return loaded is not None and bool(loaded[0].cells or loaded[0].problems)
+    file = opened(path, named=True)
+    return isinstance(file, Opened) or bool(file.result.outcomes)
 
 
 @dataclass(frozen=True)
@@ -121,11 +119,10 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         if excluded := "" if named else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
         shown = not str(book.settings.get("nb_output_stderr", "show")).startswith("remove")
-        # What a notebook has stored of stderr names the machine that wrote it.
-        seen = shown and not is_notebook(path)
         settings = settings_for(path, **requested)
-        read = partial(load, key=settings.metadata_key, is_mystmd=settings.is_mystmd)
-        page, notebook = read(path, stderr=seen) or (Page(), None)
+        key, is_mystmd = settings.metadata_key, settings.is_mystmd
+        read = partial(load, path, stderr=shown, key=key, is_mystmd=is_mystmd)
+        page, notebook = read() or (Page(), None)
         why = "" if named or not notebook else _left_out(path, book, settings, notebook.metadata)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         return failed(path, f"{type(error).__name__}: {error}")
@@ -174,28 +171,21 @@ def _run(path: Path, file: Opened, *, named: bool, updates: bool, prose: bool) -
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
         result = replace(result, outcomes=outcomes)
-    elif named and is_nothing([result]):
-        nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
-        result = replace(result, outcomes=(*result.outcomes, nothing))
 
     def reread(text: str) -> Page | None:
-        stderr = any(cell.has_stderr for cell in page.cells)
-        loaded = file.read(path, text=text.removeprefix("\ufeff"), stderr=stderr)
+        loaded = file.read(text=text)
         return loaded and chosen(loaded[0], execution.versions)
 
     page = chosen(page, execution.versions)
-    change = update(path, page, notebook, result, judge, reread) if updates else None
+    change = change_for(path, page, notebook, result, judge, reread) if updates else None
     notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
     return Checked(result, change, tuple(notes))
 
 
 def _left_out(path: Path, book: Book, settings: Settings, metadata: Mapping[str, Any]) -> str:
     """Return the setting by which a page or its book has it not run; nothing if it runs."""
-    return (
-        left_out_by(metadata, settings.metadata_key)
-        or (why_not_run(metadata) if settings.is_mystmd else "")
-        or _left_out_of_book(path, book)
-    )
+    own = left_out_by(metadata, settings.metadata_key, is_mystmd=settings.is_mystmd)
+    return own or _left_out_of_book(path, book)
 
 
 def _left_out_of_book(path: Path, book: Book) -> str:

@@ -68,8 +68,9 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     not_text: Counter[str] = Counter()
     filters = (*filters, *machine_paths(Path(file).absolute().parent))
     run = _Run(page, execution, policy, filters, away=away, errors_fail=errors_fail)
+    # Those of the page itself may match nothing, which is reported.
+    run.filter_counts.update({own.name: 0 for own in page.own.get("filters", ())})
     for cell in page.cells:
-        run.filter_counts.update({own.name: 0 for own in cell.filters})  # which may match nothing
         try:
             output = printed(notebook.cells[cell.index].outputs)
             full = printed(precise.cells[cell.index].outputs) if precise else None
@@ -201,7 +202,7 @@ class _CellCheck:
 
     def _compared(self, expectation: Expectation) -> Outcome:
         """Compare one expectation with what its cell printed."""
-        filters = (*self.cell.filters, *self.run.filters)
+        filters = self.run.filters
         text = filtered(expectation.text, filters)
         expectation = replace(expectation, text=text)
         executed = filtered(self.output.select(expectation.part), filters, self.run.filter_counts)
@@ -339,7 +340,7 @@ def compare_runs(
             continue  # a notebook says it of a whole cell
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
         for part in _parts_to_repeat(cell, runs, is_page=not page.is_notebook):
-            once, again = (filtered(run.select(part), (*cell.filters, *filters)) for run in runs)
+            once, again = (filtered(run.select(part), filters) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:
                 parts = {"documented": once, "executed": again, "verdict": verdict}

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sphinx_drift.compare.compare import Waiver
-    from sphinx_drift.output.filters import Filter
 
 
 _UNKNOWN = 2
@@ -277,8 +276,6 @@ class Cell:
     """The streams that no reader is shown."""
     glued: tuple[str, ...] = ()
     """The names by which what a notebook has stored of it is shown elsewhere."""
-    filters: tuple[Filter, ...] = ()
-    """What varies in its outputs, besides what does on every page."""
 
     @property
     def last_line(self) -> int:

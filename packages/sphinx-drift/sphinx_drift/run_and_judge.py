@@ -21,7 +21,6 @@ from sphinx_drift.run.injected import package_origins, report_versions
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import left_out_by
-from sphinx_drift.source.mystmd import why_not_run
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.variants import chosen, packages_named
 
@@ -147,8 +146,7 @@ def run_ahead(pages: Mapping[Path, Settings]) -> set[Path]:
             key = settings.metadata_key
             own_mode = notebook and (
                 "execution_mode" in table_in(notebook.metadata, key)
-                or left_out_by(notebook.metadata, key)
-                or (settings.is_mystmd and why_not_run(notebook.metadata))
+                or left_out_by(notebook.metadata, key, is_mystmd=settings.is_mystmd)
             )
             if notebook and not own_mode and settings.applied_to(page, path).is_checked:
                 own = settings.of_page(notebook.metadata, **page.own)

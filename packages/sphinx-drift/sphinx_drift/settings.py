@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 _FILES = (Place.CONF, Place.PROJECT)
 _ANYWHERE = (*_FILES, Place.COMMAND)
 _OF_PAGES = (*_FILES, Place.PAGE)
-_OF_CELLS = ("complete", "filters")
 
 
 # The table ---------------------------------------------------------------------------------
@@ -200,7 +199,8 @@ class Settings:
         MyST-NB reads ``mystnb: {execution_timeout: 600}``, or by another key that the book has
         chosen, and nbsphinx ``nbsphinx: {timeout: 600}``. What its table ``drift`` says is given.
         """
-        changed = {name: value for name, value in own_table.items() if name not in _OF_CELLS}
+        changed = {name: value for name, value in own_table.items() if name != "complete"}
+        changed["filters"] = (*changed.get("filters", ()), *self.filters)
         changed["own_reference"] = changed.pop("reference", {})
         own = dict(table_in(metadata, "nbsphinx"))
         for name, value in table_in(metadata, self.metadata_key).items():

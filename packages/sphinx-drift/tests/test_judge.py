@@ -554,17 +554,17 @@ def test_what_a_run_left_without_output_must_print_nothing(
 def test_what_is_drawn_is_drawn_again_but_in_a_cell_never_run(data: dict[str, Any]) -> None:
     drawn = v4.new_output("display_data", data)
     result = v4.new_notebook(cells=[v4.new_code_cell("draw()"), v4.new_code_cell("print(1)")])
-    stripped = read_notebook(result, "")
+    stripped = read_notebook(result)
     result.cells[0].execution_count = 1
-    half = read_notebook(result, "")
+    half = read_notebook(result)
     result.cells[0].outputs.append(drawn)
     assert Kind.PICTURE not in kinds(outcomes(stripped, result))
     assert Kind.PICTURE in kinds(outcomes(replace(stripped, complete=True), result))
     assert Kind.PICTURE in kinds(outcomes(half, result))
-    whole = read_notebook(result, "")
+    whole = read_notebook(result)
     assert Kind.PICTURE not in kinds(outcomes(whole, result))
     result.cells[0].metadata.tags = ["nbval-ignore-output"]
-    ignored = read_notebook(result, "")
+    ignored = read_notebook(result)
     result.cells[0].outputs.clear()
     assert Kind.PICTURE in kinds(outcomes(whole, result))
     assert Kind.PICTURE not in kinds(outcomes(ignored, result))

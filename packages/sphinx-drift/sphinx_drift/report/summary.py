@@ -110,7 +110,7 @@ def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> 
     counts: Counter[str] = Counter()
     for page in results:
         counts.update(page.filter_counts)
-    # Pages and cells have filters of their own, which are counted from 0.
+    # Pages have filters of their own, which are counted from 0.
     names = dict.fromkeys([*(one.name for one in filters), *counts])
     unused = ", ".join(name for name in names if not counts[name])
     return unused and (

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from markdown_it.token import Token
     from myst_parser.config.main import MdParserConfig
@@ -81,38 +79,13 @@ def paragraphs_of(text: str) -> tuple[tuple[str, int], ...]:
     return read_markdown(text, config_without_book()).paragraphs
 
 
-@contextmanager
-def shared_parse() -> Iterator[None]:
-    """Have MyST-NB read notebooks in Markdown from the parse that is kept here."""
-    import myst_nb.core.read as reader  # noqa: PLC0415 - an extra
-
-    def create(config: MdParserConfig, _: object) -> SimpleNamespace:
-        shown = repr(config)
-        return SimpleNamespace(
-            parse=lambda text: [*_tokens(_Source(text.removesuffix("\n"), shown, config))]
-        )
-
-    stock = reader.create_md_parser
-    reader.create_md_parser = create
-    try:
-        yield
-    finally:
-        reader.create_md_parser = stock
-
-
 @dataclass(frozen=True)
 class _Source:
-    """A text and how it is read: what was read of the last of them is kept."""
+    """A text and how it is read, which can be compared."""
 
     text: str
     settings: str
-    """The configuration as text, which can be compared."""
     config: MdParserConfig = field(compare=False)
-
-
-@lru_cache(maxsize=2)
-def _tokens(source: _Source) -> Sequence[Token]:
-    return _parse(source.text, source.config)
 
 
 def _parse(text: str, config: MdParserConfig) -> Sequence[Token]:
@@ -126,7 +99,7 @@ def _parse(text: str, config: MdParserConfig) -> Sequence[Token]:
 @lru_cache(maxsize=2_000)
 def _read(source: _Source) -> Reading:
     walk, lines = _Walk(source.config), lines_of(source.text)
-    walk.visit(_tokens(source), lines)
+    walk.visit(_parse(source.text, source.config), lines)
     swallowed = [
         Outcome(Kind.NESTED, number, message=_SWALLOWED)
         for number, line in enumerate(lines, start=1)

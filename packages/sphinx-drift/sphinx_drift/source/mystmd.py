@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nbformat import v4
 
 from sphinx_drift.model import Kind, Outcome
-from sphinx_drift.settings import table_in
 from sphinx_drift.source.markdown import DIRECTIVE, directive_of
 from sphinx_drift.source.metadata import read_front
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from markdown_it.token import Token
     from nbformat import NotebookNode
 
-NO_KERNEL = "no kernelspec"
-"""Why mystmd runs no cell of a page."""
 _OPTIONS = re.compile(
     r"---[ \t]*\n(?P<block>(?s:.*?)\n)---[ \t]*(?:\n|\Z)|(?P<rows>(?:[ \t]*:[\w-]+:.*\n)*)"
 )
@@ -63,11 +60,6 @@ def mark_notebook(notebook: NotebookNode) -> None:
     for cell in notebook.cells:
         if cell.cell_type == "code" and (tags := _tags_in_comments(cell.source)):
             cell.metadata["tags"] = [*(cell.metadata.get("tags") or ()), *tags]
-
-
-def why_not_run(metadata: Mapping[str, Any]) -> str:
-    """Return why mystmd runs no cell of a page or notebook; nothing if it does."""
-    return "" if table_in(metadata, "kernelspec") else NO_KERNEL
 
 
 def _cell(content: str) -> NotebookNode:

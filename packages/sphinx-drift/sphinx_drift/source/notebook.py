@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from dataclasses import replace
 from itertools import chain
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
 
-_CELL_IN_JSON = re.compile(r'(?<!\\)"cell_type"\s*:')
-"""In the file of a notebook it is on the first lines of each cell, as Jupyter writes them."""
 _NBVAL = {
     "NBVAL_IGNORE_OUTPUT": IGNORED,
     "NBVAL_RAISES_EXCEPTION": "raises-exception",
@@ -56,28 +53,23 @@ def parse_notebook(text: str) -> NotebookNode:
     return notebook
 
 
-def read_notebook(
-    notebook: NotebookNode, text: str = "", shown: NbParserConfig | None = None
-) -> Page:
+def read_notebook(notebook: NotebookNode, shown: NbParserConfig | None = None) -> Page:
     """Read a notebook whose stored outputs are what it documents; tag it as it is marked.
 
     Args:
         notebook: The notebook, before it is run.
-        text: The file that it was read from, to name lines of it.
         shown: Which outputs readers see; None for all but what it stored of stderr, for warnings
             and progress bars name paths and times of the machine that wrote them.
 
     """
     shown = shown or shown_without_book(notebook.metadata, stderr=False)
-    lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":
             continue
         if marks := [*_marks(node.source)]:
             node.metadata["tags"] = [*(node.metadata.get("tags") or ()), *marks]
-        line = lines[index] if len(lines) == len(notebook.cells) else 1
-        cell = read_cell(len(cells) + 1, index, node, (line, line), shown)
+        cell = read_cell(len(cells) + 1, index, node, (1, 1), shown)
         cells.append(_with_stored(cell, node))
     return with_own(Page(tuple(cells), is_notebook=True), notebook)
 

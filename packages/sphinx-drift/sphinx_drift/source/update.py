@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.model import Kind
 from sphinx_drift.output.machine import machine_paths, names_in
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Outcome, Page, PageResult
+    from sphinx_drift.output.filters import Filter
 
 _FIXED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED, Kind.NO_OUTPUT, Kind.PICTURE)
 """What new outputs fix; on a page, these can't fix the last two."""
@@ -30,8 +32,8 @@ _LACKING = re.compile(
 """How an error begins if a module, a file or the network isn't here."""
 _INSTALLS = re.compile(r"(?:\s*[!%](?:uv )?(?:pip3?|conda|mamba) install\b[^;&|\n]*)+\s*")
 """A cell that installs packages, and does nothing else."""
-_UNREADABLE = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-"""What MyST-NB takes for the end of a line, and no editor does, or Markdown for nothing."""
+_UNREADABLE = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
+"""What MyST-NB takes for the end of a line and no editor does, or no Markdown or file can hold."""
 DIFFERS = "it differs between two runs"
 NO_TEXT = "it can't be written so that it reads the same"
 _OTHER_CELLS = (
@@ -61,12 +63,12 @@ def read_exactly(path: Path) -> str:
     return path.read_bytes().decode("utf-8")
 
 
-def update(  # noqa: PLR0913, PLR0917 - what is known of a file
+def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     path: Path,
     page: Page,
     executed: NotebookNode,
     result: PageResult,
-    judge: Callable[[Page], PageResult],
+    rejudge: Callable[[Page], PageResult],
     reread: Callable[[str], Page | None],
 ) -> Change | None:
     """Return a page or notebook with its executed outputs; None if nothing has to be written.
@@ -76,7 +78,7 @@ def update(  # noqa: PLR0913, PLR0917 - what is known of a file
         page: What it documents.
         executed: Its notebook, as it was run.
         result: What came of it.
-        judge: Judges a page that documents something else of the same outputs.
+        rejudge: Judges a page that documents something else of the same outputs.
         reread: Reads what the file is going to hold.
 
     """
@@ -93,9 +95,9 @@ def update(  # noqa: PLR0913, PLR0917 - what is known of a file
     ]
     varying = {o.cell for o in result.outcomes if o.kind is Kind.UNREPEATABLE}
     unchecked = _unchecked_cells(page, executed, fixed) | dict.fromkeys(varying, DIFFERS)
-    paths = machine_paths(path.absolute().parent)
     with_outputs = notebook_with_outputs if page.is_notebook else page_with_outputs
-    after = with_outputs(before, page, executed, fixed, unchecked, paths)
+    portable = _without(copy.deepcopy(executed), machine_paths(path.absolute().parent))
+    after = with_outputs(before, page, portable, fixed, unchecked)
     if after == before:
         return None
     new = reread(after)
@@ -104,7 +106,7 @@ def update(  # noqa: PLR0913, PLR0917 - what is known of a file
     # Outputs stay where they are; an expectation parts the Markdown between two cells.
     cells = (replace(new.cells[place], index=old.index) for place, old in enumerate(page.cells))
     new = replace(new, cells=tuple(cells), complete=page.complete)
-    judged = judge(new)
+    judged = rejudge(new)
     for outcome in judged.outcomes:
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and outcome.cell not in unchecked:
             return Change(path, before, refused=f"what cell {outcome.cell} prints: {NO_TEXT}")
@@ -141,3 +143,17 @@ def _unchecked_cells(
         elif not page.is_notebook and _UNREADABLE.search(texts):
             reasons[cell.number] = NO_TEXT
     return reasons
+
+
+def _without(value: Any, paths: Sequence[Filter]) -> Any:
+    """Return a notebook, or what it holds, without some paths; pictures have none."""
+    if isinstance(value, str):
+        for path in paths:
+            value = path.apply(value)
+    elif isinstance(value, list):
+        value = [_without(item, paths) for item in value]
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            if not name.startswith("image/"):
+                value[name] = _without(item, paths)
+    return value

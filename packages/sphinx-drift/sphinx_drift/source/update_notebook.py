@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import nbformat
 
@@ -13,16 +12,14 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Outcome, Page
-    from sphinx_drift.output.filters import Filter
 
 
-def notebook_with_outputs(  # noqa: PLR0913, PLR0917 - as of a page
+def notebook_with_outputs(
     text: str,
     page: Page,
     executed: NotebookNode,
     fixed: Sequence[Outcome],
     unchecked: Mapping[int, str],
-    paths: Sequence[Filter],
 ) -> str:
     """Return a notebook whose drifted cells have their executed outputs.
 
@@ -32,7 +29,6 @@ def notebook_with_outputs(  # noqa: PLR0913, PLR0917 - as of a page
         executed: The notebook, as it was run.
         fixed: What new outputs fix.
         unchecked: Why outputs can't be checked, by the numbers of their cells.
-        paths: What names the folders of this machine.
 
     """
     if not (fixed or unchecked):
@@ -41,7 +37,7 @@ def notebook_with_outputs(  # noqa: PLR0913, PLR0917 - as of a page
     for number in {outcome.cell for outcome in fixed}:
         index = page.cells[number - 1].index
         cell = notebook.cells[index]
-        cell.outputs = _portable(copy.deepcopy(executed.cells[index].outputs), paths)
+        cell.outputs = executed.cells[index].outputs
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = cell.execution_count
@@ -51,20 +47,6 @@ def notebook_with_outputs(  # noqa: PLR0913, PLR0917 - as of a page
     _add_widgets(notebook, executed)
     after = f"{nbformat.writes(notebook)}\n"  # type: ignore[no-untyped-call]
     return after.replace("\n", "\r\n") if "\r\n" in text else after
-
-
-def _portable(value: Any, paths: Sequence[Filter]) -> Any:
-    """Return outputs, or what they hold, without the folders of this machine."""
-    if isinstance(value, str):
-        for path in paths:
-            value = path.apply(value)
-    elif isinstance(value, list):
-        value = [_portable(item, paths) for item in value]
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            if not name.startswith("image/"):
-                value[name] = _portable(item, paths)
-    return value
 
 
 def _add_widgets(notebook: NotebookNode, executed: NotebookNode) -> None:

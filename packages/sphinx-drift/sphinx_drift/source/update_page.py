@@ -18,19 +18,17 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Cell, Outcome, Page
-    from sphinx_drift.output.filters import Filter
     from sphinx_drift.output.printed_text import Printed
 
 _TICKS = re.compile(r"\s*(`*)")
 
 
-def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
+def page_with_outputs(
     text: str,
     page: Page,
     executed: NotebookNode,
     fixed: Sequence[Outcome],
     unchecked: Mapping[int, str],
-    paths: Sequence[Filter],
 ) -> str:
     """Return a MyST page whose expectations have the executed texts, new ones too.
 
@@ -40,7 +38,6 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
         executed: Its notebook, as it was run.
         fixed: What new outputs fix.
         unchecked: Why outputs can't be checked, by the numbers of their cells.
-        paths: What names the folders of this machine.
 
     """
     end = (NEWLINE.search(text) or ["\n"])[0]
@@ -53,7 +50,7 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
         outcomes = [outcome for outcome in fixed if outcome.cell == cell.number]
         for outcome in outcomes:
             if outcome.kind in (Kind.UNDOCUMENTED, Kind.RAISED):
-                new = _new_expectations(cell, outcome, output, reason, paths)
+                new = _new_expectations(cell, outcome, output, reason)
                 lines[cell.last_line : cell.last_line] = new
         texts = {o.line: _text(o) for o in outcomes if o.kind in (Kind.DRIFT, Kind.EMPTY)}
         for expectation in reversed(cell.expectations):
@@ -87,9 +84,7 @@ def _text(outcome: Outcome) -> str:
     return text + documented[done:]
 
 
-def _new_expectations(
-    cell: Cell, outcome: Outcome, output: Printed, reason: str, paths: Sequence[Filter]
-) -> Iterator[str]:
+def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, reason: str) -> Iterator[str]:
     """Yield the lines of the expectations that a cell lacks."""
     is_raise_documented = any(expectation.raises for expectation in cell.expectations)
     raises = "" if is_raise_documented else output.error.partition(":")[0]
@@ -102,7 +97,7 @@ def _new_expectations(
             options.append(f":raises: {raises}")
         if reason:
             options.append(f":unchecked: {reason}")
-        rows = _rows(filtered(output.select(part), (*DEFAULTS, *paths)))
+        rows = _rows(filtered(output.select(part), DEFAULTS))
         # Without a blank line, the first row could be read as an option.
         gap = [""] if options or rows[0].startswith(":") else []
         ticks = max(len(_TICKS.match(row)[1]) for row in rows)  # type: ignore[index]

@@ -16,7 +16,6 @@ from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.settings import table_in
-from sphinx_drift.source.markdown import shared_parse
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook, read_page
 from sphinx_drift.source.variants import chosen
@@ -99,7 +98,7 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
 
         claims: list[Claim] = []
         document.attributes["drift_claims"] = claims
-        with with_clients(client), shared_parse():
+        with with_clients(client):
             super().parse(inputstring, document)
         del document.attributes["drift_claims"]
         for page, theirs in unchecked:
@@ -156,7 +155,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             config = markdown_config(env)
             page = read_page(self._source, self.notebook, config, self.nb_config)
         else:
-            page = read_notebook(self.notebook, self._source, self.nb_config)
+            page = read_notebook(self.notebook, self.nb_config)
         return state_of(env).settings.applied_to(page, self._path)
 
     def _verify(self) -> None:
