@@ -67,6 +67,12 @@ def _refuse_exit(own: int, name: str, leave: Callable[..., NoReturn], *arguments
     raise SystemExit(f"os.{name}{arguments!r}")
 
 
+@pytest.fixture(scope="session")
+def doctest_namespace() -> dict[str, Any]:
+    """Names that examples know, as pytest's own plugin has it, which may be off."""
+    return {}
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out what was built from pages."""
     is_folder = config.option.drift and collection_path.is_dir()
@@ -257,5 +263,8 @@ class _Docstring(_Item, pytest.DoctestItem):
 
 def _flags(config: pytest.Config) -> int:
     """Return the option flags that pytest has for examples."""
-    names = {*config.getini("doctest_optionflags")}
-    return sum(doctest.OPTIONFLAGS_BY_NAME.get(name, 0) for name in names)
+    try:
+        names = config.getini("doctest_optionflags")
+    except ValueError:  # its own plugin is off
+        names = ()
+    return sum(doctest.OPTIONFLAGS_BY_NAME.get(name, 0) for name in {*names})

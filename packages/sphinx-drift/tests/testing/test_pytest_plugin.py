@@ -262,10 +262,13 @@ def test_text_file_that_is_named(pytester: pytest.Pytester) -> None:
 
 
 @pytest.mark.parametrize("ending", ["md", "rst", "txt"])
-def test_a_text_that_is_named_is_collected_once(ending: str, pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize("own", [(), ("-p", "no:doctest")])
+def test_a_text_that_is_named_is_collected_once(
+    ending: str, own: tuple[str, ...], pytester: pytest.Pytester
+) -> None:
     text = ">>> 0.5\n0.5\n\n.. testoutput::\n\n   wrong\n"
     (pytester.path / f"USAGE.{ending}").write_text(text, "utf-8")
-    result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"USAGE.{ending}", "-rs")
+    result = pytester.runpytest(*PLUGIN, *own, "--drift-doctests", f"USAGE.{ending}", "-rs")
     result.assert_outcomes(passed=1, skipped=1)
     result.stdout.fnmatch_lines(
         [f"*] *USAGE.{ending}: nothing is compared on lines 4: `sphinx-build -b doctest`*"]
