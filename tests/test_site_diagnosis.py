@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,16 @@ def test_each_mistake_has_a_section_with_a_cure() -> None:
     text = PAGE.read_text("utf-8").partition("(mistakes)=")[2].partition("\n## ")[2]
     sections = re.findall(r"^### (.*)", text.partition("\n## ")[0], re.MULTILINE)
     assert sorted(sections) == sorted(recorded()["titles"])
+
+
+def test_the_table_of_mistakes_has_the_numbers_that_they_make() -> None:
+    row = re.compile(r"^\| (-?\d\.\d{4}), (-?\d\.\d{4}) \| (.+) \|$", re.MULTILINE)
+    shown = row.findall(PAGE.read_text("utf-8"))
+    assert shown
+    for *numbers, title in shown:
+        wrong = replace(making.V1, **making.MISTAKES[title][1][0])
+        made = making.steps(wrong)["context vectors"][1]  # "journey"
+        assert [f"{number:.4f}" for number in made.tolist()] == numbers, title
 
 
 def test_the_sections_that_the_box_names_are_there() -> None:

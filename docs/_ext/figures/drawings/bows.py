@@ -91,7 +91,7 @@ def _pair(values: Values, title: str, names: Sequence[str]) -> Board:
         for r, word in enumerate(values[f"{name}_words"]):
             y, path = 42 + 24 * r, f"{name}_weights.{r}"
             weight = values.number(path)
-            board.bow((x + 62, end), (x + 62, y), (-20 - 0.3 * (end - y), 0), 10 * weight)
+            board.bow((x + 62, end), (x + 62, y), (-20 - 0.27 * (end - y), 0), 10 * weight)
             board.text(x + 70, y + 4.3, word, "fig-bold" if r == last else "", "start")
             board.number(x + 166, y + 4.3, path, _strength(weight), "end")
     return board

@@ -45,8 +45,8 @@ def split_heads(values: Values) -> Board:
 
 def heads(values: Values) -> Board:
     """Projections split into two heads, their weights, and how their results are joined."""
-    maps, below, cell = 208.0, 402.0, (25.0, 20.0)
-    board = Board(526, values)
+    maps, below, cell = 216.0, 424.0, (25.0, 20.0)
+    board = Board(548, values)
     board.note(207, 12, "one product each; a column for each head")
     for place, name in enumerate(("queries", "keys", "values")):
         x = 54 + 108 * place
@@ -54,12 +54,14 @@ def heads(values: Values) -> Board:
         _halves(board, x, 36, f"split_{name}", (38.0, 18.0))
     for head, left in enumerate((54.0, 209.0)):
         middle, role = left + 75, f"role-{HEADS[head]}"
-        board.arrow(middle, 152, middle, 176, role)
+        for x in (92, 200):  # queries and keys
+            board.arrow(x, 150, middle, 186, role)
         board.text(middle, maps - 10, f"weights of head {head + 1}", role)
         name, color = f"maps.{head}", HEADS[head]
         heat_map(board, left, maps, name, cell, role=color, size=10.5, masked=True)
-        heat_key(board, left - 16, maps + 128, name, color, masked=True)
-        board.arrow(middle, maps + 147, 76 + 60 * head, below - 22, role)
+        heat_key(board, left - 24 + 10 * head, maps + 128, name, color, masked=True)
+        board.arrow(middle, maps + 147, 76 + 44 * head, below - 22, role)
+    board.note(230, below - 30, "times the head’s values", "start")
     for y, step in ((36, 18), (maps, 20), (below, 20)):
         board.words(48, y, step)
     board.text(98, below - 8, "context, joined", "fig-bold")
