@@ -170,7 +170,7 @@ def _run(path: Path, file: Opened, *, named: bool, updates: bool, prose: bool) -
     result, execution, judge = run_and_judge(
         page, notebook, folder=path.parent, file=str(path), settings=file.settings
     )
-    if not named and page.stored:
+    if not named and page.is_notebook:
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
         result = replace(result, outcomes=outcomes)
@@ -196,4 +196,4 @@ def _left_out_of_book(path: Path, book: Book) -> str:
 def failed(path: Path, message: str, kind: Kind = Kind.UNREADABLE) -> Checked:
     """Return the result of a file on which nothing could be compared."""
     outcome = Outcome(kind, 1, message=message)
-    return Checked(PageResult(str(path), (outcome,), stored=is_notebook(path)))
+    return Checked(PageResult(str(path), (outcome,), is_notebook=is_notebook(path)))

@@ -95,7 +95,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         environment=execution.environment,
         not_text=+not_text,
         filter_counts=run.filter_counts,
-        stored=page.stored,
+        is_notebook=page.is_notebook,
     )
 
 
@@ -143,7 +143,7 @@ class _CellCheck:
         if (stopped := self._stopped()) is not None:
             yield stopped
             return
-        is_notebook = self.run.page.stored
+        is_notebook = self.run.page.is_notebook
         compared: list[Outcome] = []
         for expectation in self.cell.expectations:
             outcome = self._compared(expectation)
@@ -188,7 +188,7 @@ class _CellCheck:
         tags = f"tagged {' and '.join(sorted(SKIPS & cell.tags))}"
         # In a notebook the tag is all that its author can say; a page has to give a reason.
         reasons = [expectation.unchecked for expectation in cell.expectations]
-        if not self.run.page.stored and not (reasons and all(reasons)):
+        if not self.run.page.is_notebook and not (reasons and all(reasons)):
             return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=tags)
         message = "; ".join([tags, *dict.fromkeys(filter(None, reasons))])
         return _outcome(cell, Kind.UNCHECKED, *cell.expectations[:1], message=message)
@@ -240,7 +240,9 @@ class _CellCheck:
         if expectation.problem:
             return Kind.VARIANT, expectation.problem
         # Jupyter doesn't say the module of an error; a notebook can't say whether it was raised.
-        is_printed = self.cell.index in self.run.execution.succeeded and not self.run.page.stored
+        is_printed = (
+            self.cell.index in self.run.execution.succeeded and not self.run.page.is_notebook
+        )
         error = "" if is_printed else self.output.error
         if expectation.raises.rpartition(".")[2] not in ("", error.partition(":")[0]):
             return Kind.NOT_RAISED, f"expected {expectation.raises}, got {error or 'no error'}"
@@ -292,7 +294,7 @@ class _CellCheck:
         covered -= {Part.PICTURE} - documented  # its text has an expectation of its own
         if _in_forms(output, documented):
             covered.add(Part.VALUE)
-        pictures = [Part.PICTURE] * (output.draws_text and not page.stored)
+        pictures = [Part.PICTURE] * (output.draws_text and not page.is_notebook)
         shown = [*output.parts, *pictures, *[Part.TRACEBACK] * self._raised]
         if not cell.is_seen:  # what it glues is shown elsewhere
             shown = [part for part in shown if part in output.glued]
@@ -334,10 +336,10 @@ def compare_runs(
             yield _outcome(cell, Kind.UNREPEATABLE, message=message)
         return
     for cell in page.cells:
-        if page.stored and any(expectation.unchecked for expectation in cell.expectations):
+        if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
             continue  # a notebook says it of a whole cell
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
-        for part in _parts_to_repeat(cell, runs, is_page=not page.stored):
+        for part in _parts_to_repeat(cell, runs, is_page=not page.is_notebook):
             once, again = (filtered(run.select(part), filters) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:

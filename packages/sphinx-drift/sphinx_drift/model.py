@@ -203,8 +203,10 @@ class PageResult:
     """How many outputs are not text, by what they are."""
     filter_counts: Mapping[str, int] = field(default_factory=dict)
     """How much was replaced before it was compared, by the names of filters."""
-    stored: bool = False
-    """Whether it is a notebook, whose cells are reported by number and not by line."""
+    is_notebook: bool = False
+    """Whether its cells are reported by number and not by line."""
+    is_optional: bool = False
+    """Whether it is a notebook that nothing requires to be checked."""
     left_out: str = ""
     """The setting of the book by which it is not executed, if it isn't."""
     was_run: bool = field(default=True, compare=False)
@@ -302,7 +304,7 @@ class Page:
 
     cells: tuple[Cell, ...] = ()
     problems: tuple[Outcome, ...] = ()
-    stored: bool = field(default=False, kw_only=True)
+    is_notebook: bool = field(default=False, kw_only=True)
     """Whether it is a notebook, whose stored outputs are what it documents."""
     complete: bool = field(default=False, kw_only=True)
     """Whether each of its outputs must be documented."""

@@ -185,7 +185,7 @@ class Settings:
 
     def goes_on(self, page: Page) -> bool:
         """Whether a page or notebook goes on after an error."""
-        is_kept_going = self.keep_going or (self.notebooks_go_on and page.stored)
+        is_kept_going = self.keep_going or (self.notebooks_go_on and page.is_notebook)
         return self.allow_errors or is_kept_going
 
     def applied_to(self, page: Page, file: Path) -> Page:

@@ -220,7 +220,7 @@ def test_skipped_cell_is_counted_and_its_expectation_fails(
     result = outcomes(page, notebook([]))
     assert kinds(result) == expected
     assert result.outcomes[0].body_line == (21 if expectations else 0)  # the mark stands there
-    stored = replace(page, stored=True)  # its tag is all that its author can say
+    stored = replace(page, is_notebook=True)  # its tag is all that its author can say
     assert kinds(outcomes(stored, notebook([]))) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
     glued = replace(stored, cells=(replace(page.cells[0], glued=("loss",)),))
     assert kinds(outcomes(glued, notebook([]))) == [Kind.QUOTATION]

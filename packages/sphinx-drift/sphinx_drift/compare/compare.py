@@ -13,9 +13,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.differences import Difference, Side, differences_of
-from sphinx_drift.compare.lexer import TokenKind
+from sphinx_drift.compare.lexer import TokenKind, is_integer
 from sphinx_drift.compare.precise import Precise
-from sphinx_drift.compare.rounding import UNITS, judge
+from sphinx_drift.compare.rounding import UNITS, judge_rounding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,21 +135,17 @@ def _waive(
 
 
 def _both_floats(difference: Difference) -> bool:
-    return difference.number and not (
-        difference.documented.lstrip("+-").isdecimal()
-        or difference.executed.lstrip("+-").isdecimal()
-    )
+    is_whole = is_integer(difference.documented) or is_integer(difference.executed)
+    return difference.number and not is_whole
 
 
 def _accept_rounding(
     differences: list[Difference], right: Side, precise: str | None
 ) -> tuple[list[Difference], list[Accepted]]:
     """Accept the numbers that are the documented ones as far as rounding can tell."""
-    output = None
-    if precise is not None and any(map(_both_floats, differences)):
-        output = Precise(precise)
-        if not _aligned(right, output):
-            output = None
+    output = None if precise is None else Precise(precise)
+    if output is not None and not _aligned(right, output):
+        output = None
     remaining: list[Difference] = []
     accepted: list[Accepted] = []
     for difference in differences:
@@ -159,7 +155,7 @@ def _accept_rounding(
             remaining.append(replace(difference, note="its full precision could not be had"))
         else:
             origin = output.origin(difference.places[1])
-            units, objection = judge(difference.documented, difference.executed, origin)
+            units, objection = judge_rounding(difference.documented, difference.executed, origin)
             if objection:
                 remaining.append(replace(difference, note=objection))
             else:

@@ -33,11 +33,12 @@ _DATA = re.compile(rf"(?=.*[vqbc]|\Z)(?:{_KEY}*(?:{_VALUE}[vqb]*|{_NAME})(?:,|\Z
 
 def without_layout(tokens: Sequence[Token]) -> Iterator[Token]:
     """Yield tokens without the line breaks and the padding that have no meaning."""
-    loose = _loose_gaps(tokens, partners(tokens))
+    data, quoted = _data(tokens, partners(tokens))
+    end = -1  # of the brackets of data around a token
     before = ""
     for place, token in enumerate(tokens):
         gap = token.gap
-        if place in loose:
+        if place <= end and place not in quoted:
             if token.is_line:
                 continue
             is_apart = gap or tokens[place - 1].is_line
@@ -45,40 +46,47 @@ def without_layout(tokens: Sequence[Token]) -> Iterator[Token]:
             gap = " " if is_apart and not is_tight else ""
         yield token if gap == token.gap else token._replace(gap=gap)
         before = token.text
+        end = max(end, data.get(place, -1))
 
 
-def _loose_gaps(tokens: Sequence[Token], partners: Mapping[int, int]) -> set[int]:
-    """Return the tokens before which white space has no meaning: those inside brackets of data."""
-    loose: list[tuple[int, int]] = []
-    """The outermost brackets of data so far."""
-    unclosed: list[tuple[int, int]] = []
-    """Which token opens each pair, and how many letters are spelled before its content."""
-    letters: list[str] = []
+def _data(tokens: Sequence[Token], partners: Mapping[int, int]) -> tuple[dict[int, int], set[int]]:
+    """Return the pairs of brackets that hold data, and the tokens before which quoted space is.
+
+    A pair is spelled when it closes, and is then one letter of the spelling around it.
+    """
+    data: dict[int, int] = {}
     quoted: set[int] = set()
+    unclosed: list[tuple[int, list[str]]] = []
+    """Which token opens each pair, and the spelling of what it holds so far."""
     for place, token in enumerate(tokens):
+        partner = partners.get(place, -1)
         if place in quoted or token.is_line:
             continue
-        partner = partners.get(place, -1)
         if partner > place:
-            unclosed.append((place, len(letters)))
+            unclosed.append((place, []))
         elif unclosed and partner == unclosed[-1][0]:
-            start, first = unclosed.pop()
-            content = "".join(letters[first:])
-            # Without commas, lines that begin below the bracket are the rows of a class's own.
-            is_one = "," in content or not tokens[start + 1].is_line
-            is_data = is_one and _DATA.fullmatch(content) is not None
-            if is_data:
-                while loose and loose[-1][0] > start:
-                    loose.pop()
-                loose.append((start, place))
-            is_call = start > 0 and tokens[start - 1].is_word and not tokens[start].gap
-            letters[first:] = ("c" if is_call else "b") if is_data else "?"
+            start, spelling = unclosed.pop()
+            letter = _letter_of_pair(tokens, start, "".join(spelling))
+            if letter != "?":
+                data[start] = place
+            if unclosed:
+                unclosed[-1][1].append(letter)
         elif unclosed:
-            start = unclosed[-1][0]
+            start, spelling = unclosed[-1]
             end = _closing_mark(tokens, place, partners[start]) if token.text in _QUOTES else -1
             quoted.update(range(place + 1, end + 1))
-            letters.append("q" if end > 0 else _letter(token, tokens[start].text))
-    return {place for start, end in loose for place in range(start + 1, end + 1)} - quoted
+            spelling.append("q" if end > 0 else _letter(token, tokens[start].text))
+    return data, quoted
+
+
+def _letter_of_pair(tokens: Sequence[Token], start: int, spelling: str) -> str:
+    """Return the letter for a pair of brackets, by what it holds."""
+    # Without commas, lines that begin below the bracket are the rows of a class's own.
+    has_rows = "," not in spelling and tokens[start + 1].is_line
+    if has_rows or not _DATA.fullmatch(spelling):
+        return "?"
+    is_call = start > 0 and tokens[start - 1].is_word and not tokens[start].gap
+    return "c" if is_call else "b"
 
 
 def _letter(token: Token, bracket: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -72,61 +71,51 @@ _PATTERN = re.compile(
     | (?P<line> \n )
     | (?P<open> [\[({{] )
     | (?P<close> [\])}}] )
-    | (?P<grad> grad_fn=<\w*?Backward\d*> )
-    | (?P<word> [^\W\d]\w* | \d\w* | \.\.\.+ )
+    | (?P<word> grad_fn=<\w*?Backward\d*> | [^\W\d]\w* | \d\w* | \.\.\.+ )
     | (?P<mark> \S )
     )
     """,
     re.VERBOSE,
 )
 ESCAPE = r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))"
-"""What sets a terminal's colours or marks its links, as a regular expression."""
+"""What sets a terminal's colors or marks its links, as a regular expression."""
 _ESCAPE = re.compile(ESCAPE)
-_COUNTER = re.compile(r"(?<=Backward)0?>$")
-_GROUPS = _PATTERN.groupindex
-_NUMBER_GROUP, _LINE, _OPEN, _CLOSE = (_GROUPS[n] for n in ("number", "line", "open", "close"))
-_GRAD = _GROUPS["grad"]
 _KINDS = {
-    _NUMBER_GROUP: TokenKind.FLOAT,
-    _OPEN: TokenKind.OPEN,
-    _CLOSE: TokenKind.CLOSE,
-    _GROUPS["word"]: TokenKind.WORD,
-    _GROUPS["mark"]: TokenKind.MARK,
-    _GRAD: TokenKind.WORD,
+    "number": TokenKind.FLOAT,
+    "open": TokenKind.OPEN,
+    "close": TokenKind.CLOSE,
+    "word": TokenKind.WORD,
+    "mark": TokenKind.MARK,
 }
-_INTEGER, _BREAK = TokenKind.INT, TokenKind.LINE  # plain names: to look up a member takes its time
-_new = partial(tuple.__new__, Token)
 
 
 def plain(text: str) -> str:
-    """Return a text without colours, links and trailing space: positions of tokens are in it."""
+    """Return a text without colors, links and trailing space: positions of tokens are in it."""
     return _ESCAPE.sub("", text).expandtabs().rstrip()
 
 
-def _is_integer(number: str) -> bool:
+def is_integer(number: str) -> bool:
+    """Whether a printed number has neither a point nor an exponent."""
     return number.lstrip("+-").isdecimal()
 
 
 def split(text: str) -> Iterator[Token]:
     """Yield every token with the space before it, and a line break for each new line."""
     last = 0
-    broken = False
-    has_token = False
+    is_broken = has_token = False
     for match in _PATTERN.finditer(text):
-        group = match.lastindex or 0
+        group = match.lastgroup or ""
         end = match.end()
-        if group == _LINE:
-            broken, last = has_token, end
+        if group == "line":
+            is_broken, last = has_token, end
             continue
         piece = match[group]
         start = end - len(piece)
         kind = _KINDS[group]
-        if group == _NUMBER_GROUP and _is_integer(piece):
-            kind = _INTEGER
-        elif group == _GRAD:
-            piece = _COUNTER.sub(">", piece)
-        if broken:
-            yield _new((_BREAK, "\n", start, start, ""))
-        yield _new((kind, piece, start, end, text[last:start]))
+        if group == "number" and is_integer(piece):
+            kind = TokenKind.INT
+        if is_broken:
+            yield Token(TokenKind.LINE, "\n", start, start, "")
+        yield Token(kind, piece, start, end, text[last:start])
         last = end
-        broken, has_token = False, True
+        is_broken, has_token = False, True

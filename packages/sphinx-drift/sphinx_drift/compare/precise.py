@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.brackets import brackets
 from sphinx_drift.compare.lexer import TokenKind, plain
-from sphinx_drift.compare.rounding import UNITS, FloatKind, Origin, finite_value
+from sphinx_drift.compare.rounding import FloatKind, Origin, finite_value
 from sphinx_drift.compare.tokens import tokens
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _ALONE = 2
 _ARRAYS = ("array", "index", "tensor")
 """Whose numbers belong together, though commas are between them; in any case."""
 _FORMATS = {
-    "*": FloatKind.FLOAT32,  # it is wider now
+    "*": FloatKind.FLOAT32,  # it was computed from such numbers
     "float64": FloatKind.FLOAT64,
     "complex128": FloatKind.FLOAT64,
     "float32": FloatKind.FLOAT32,
@@ -38,18 +38,17 @@ _FORMATS = {
 
 
 class _Mark(NamedTuple):
-    """What the second run noted of a number or a tensor, as ``*float64 12.5``."""
+    """What the second run noted of a number or a tensor, as ``float32 12.5``."""
 
     kind: FloatKind
-    whole: Decimal
+    largest: Decimal
     """The largest number of the tensor that it is a part of; 0 if that isn't known."""
 
     @classmethod
     def read(cls, text: str) -> _Mark:
-        words = text.replace("*", "* ").split()
-        kinds = (_FORMATS[word] for word in words if word in _FORMATS)
-        values = (finite_value(word) for word in words[-1:])
-        return cls(next(kinds, FloatKind.FLOAT64), next(values, None) or Decimal(0))
+        name, _, largest = text.partition(" ")
+        kind = _FORMATS.get(name, FloatKind.FLOAT64)
+        return cls(kind, finite_value(largest) or Decimal(0))
 
 
 class Precise:
@@ -61,19 +60,20 @@ class Precise:
         self.tokens = tokens(shown)
         self._marks = {place: _Mark.read(mark) for place, mark in marks.items()}
         self._brackets = brackets(self.tokens)
-        self._groups = _groups(self.tokens, self._brackets)
+        self._arrays = _arrays(self.tokens, self._brackets)
 
     def origin(self, place: int) -> Origin:
         """Return what is known of the number that is a token."""
         token, bracket = self.tokens[place], self._brackets[place]
-        kind, whole = self._marks.get(token.end) or self._mark_of(bracket)
-        array = bracket and bracket.array
-        sizes = self._groups.get(array) or [abs(finite_value(token.text) or Decimal(0))]
-        printed = max(sizes) * (_ALONE if len(sizes) == 1 and kind.units == UNITS else 1)
+        kind, whole = self._marks.get(token.end) or self._mark_around(bracket)
+        array = self._arrays.get(bracket.array, ()) if bracket else ()
+        largest = max(array, default=abs(finite_value(token.text) or Decimal(0)))
+        if len(array) < 2 and not kind.is_short:  # noqa: PLR2004 - none beside it
+            largest *= _ALONE
         # A reader sees the numbers printed, not the tensor that they are a part of.
-        return Origin(token.text, kind, max(printed, min(whole, _CANCELLED * printed)))
+        return Origin(token.text, kind, max(largest, min(whole, _CANCELLED * largest)))
 
-    def _mark_of(self, bracket: Bracket | None) -> _Mark:
+    def _mark_around(self, bracket: Bracket | None) -> _Mark:
         """Return the mark of the innermost pair of brackets that has one, or names its format."""
         while bracket is not None:
             if mark := self._marks.get(self.tokens[bracket.end].end):
@@ -84,28 +84,27 @@ class Precise:
         return _Mark(FloatKind.FLOAT64, Decimal(0))
 
 
-def _groups(
+def _arrays(
     tokens: Sequence[Token], brackets: Sequence[Bracket | None]
 ) -> dict[Bracket | None, list[Decimal]]:
     """Return the sizes of the numbers of each array, which were computed together.
 
     It holds numbers, or ``...``; commas only where a call names it, as PyTorch prints it. The
-    members of a list in Python were computed one by one: they are no group.
+    members of a list in Python were computed one by one: they are no array.
     """
     sizes: dict[Bracket | None, list[Decimal]] = {}
-    lists: set[Bracket | None] = {None}
+    lists: set[Bracket] = set()
     for token, bracket in zip(tokens, brackets, strict=True):
         array = bracket and bracket.array
-        value = finite_value(token.text) if token.kind is TokenKind.FLOAT else None
         if array is None:
             continue
+        value = finite_value(token.text) if token.kind is TokenKind.FLOAT else None
         if value is not None:
             sizes.setdefault(array, []).append(abs(value))
         elif token.text == ",":
             call = array.parent
-            is_named = call is not None and call.name.lower() in _ARRAYS
-            if not (is_named and call and call.start == array.start - 1):
-                lists.add(array)
+            is_named = call and call.start == array.start - 1 and call.name.lower() in _ARRAYS
+            lists |= set() if is_named else {array}
         elif token.kind is TokenKind.MARK or (token.is_word and token.text[0] != "."):
             lists.add(array)
     return {array: sizes[array] for array in sizes.keys() - lists}

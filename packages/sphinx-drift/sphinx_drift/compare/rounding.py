@@ -16,7 +16,7 @@ UNITS = 16
 """How many units in the last place a value may be from the documented digits, as measured."""
 
 SHORT_UNITS = 2
-"""The same for 16-bit formats: computed in float32, they are rounded once."""
+"""The same for 16-bit formats."""
 
 _THIRD = Decimal("0.4")
 _LAST = Decimal("0.1")
@@ -39,9 +39,14 @@ class FloatKind(Enum):
     BFLOAT16 = 7
 
     @property
+    def is_short(self) -> bool:
+        """Whether it has 16 bits: its numbers are computed in float32, and rounded once."""
+        return self.value < FloatKind.FLOAT32.value
+
+    @property
     def units(self) -> int:
         """How many units in the last place are rounding."""
-        return UNITS if self.value >= FloatKind.FLOAT32.value else SHORT_UNITS
+        return SHORT_UNITS if self.is_short else UNITS
 
 
 class Origin(NamedTuple):
@@ -55,16 +60,7 @@ class Origin(NamedTuple):
     """The magnitude at which it was computed."""
 
 
-class Judgement(NamedTuple):
-    """Whether a number is a rounding of its documented digits."""
-
-    units: float
-    """How far it is from the values that print like them, in units in the last place."""
-    objection: str = ""
-    """Why it is none."""
-
-
-def judge(documented: str, executed: str, origin: Origin) -> Judgement:
+def judge_rounding(documented: str, executed: str, origin: Origin) -> tuple[float, str]:
     """Say how far a value is from its documented digits, or why that can't be rounding.
 
     Args:
@@ -72,58 +68,62 @@ def judge(documented: str, executed: str, origin: Origin) -> Judgement:
         executed: The digits that were printed.
         origin: The value at full precision, and what is known of it.
 
+    Returns:
+        How many units in the last place it is from the values that print like the documented
+        digits, and an objection if it is no rounding of them.
+
     """
     documented, executed = documented.lower(), executed.lower()
     if objection := _objection(documented, executed, origin):
-        return Judgement(math.inf, objection)
+        return math.inf, objection
     kind = origin.kind
-    beyond = _beyond(documented, executed, exact(origin.text))
-    units = ulp_distance(beyond, origin.largest, kind)
+    beyond = _beyond(documented, executed, decimal_of(origin.text))
+    units = 0.0
+    if beyond:
+        units = float(beyond / ulp(origin.largest, kind)) if origin.largest else math.inf
     distance = ""
     if units > kind.units:
         name = kind.name.lower()
         distance = f"{units:.0f} {name} units in the last place too far ({kind.units} allowed)"
     elif beyond > _most(documented, origin):
         distance = "too far: in its third significant digit"
-    return Judgement(units, distance and f"the executed value is {origin.text}, {distance}")
+    return units, f"the executed value is {origin.text}, {distance}" if distance else ""
 
 
 def _objection(documented: str, executed: str, origin: Origin) -> str:
     """Say why a number can't be a rounding of the documented one, however near it is."""
-    expected, printed, value = (finite_value(text) for text in (documented, executed, origin.text))
-    if expected is None or printed is None or value is None:
+    expected, shown, value = (finite_value(text) for text in (documented, executed, origin.text))
+    if expected is None or shown is None or value is None:
         return "not finite"
-    objections = {
-        f"the page printed another value when run again: {origin.text}": (
-            abs(printed - value) > half_unit(executed) * _SLACK
-        ),
-        f"the sign differs: {origin.text}": (
-            (expected or not value) and expected.is_signed() != value.is_signed()
-        ),
-        "one of them is imaginary": documented.endswith("j") != executed.endswith("j"),
-        "printed in another form": _has_other_decimals(documented, executed),
-        "whole numbers of this size are exact": (
-            _are_whole(documented, executed, origin.text)
-            and abs(value) < 2 ** (origin.kind.value + 1)
-            and expected != value
-        ),
-    }
-    return next((objection for objection, holds in objections.items() if holds), "")
+    objection = ""
+    if abs(shown - value) > half_unit(executed) * _SLACK:
+        objection = f"the page printed another value when run again: {origin.text}"
+    elif expected.is_signed() != value.is_signed() and (expected or not value):
+        objection = f"the sign differs: {origin.text}"
+    elif _has_other_form(documented, executed):
+        objection = "printed in another form"
+    elif expected != value and _is_never_rounded(documented, executed, origin):
+        objection = "whole numbers of this size are exact"
+    return objection
 
 
-def _are_whole(*texts: str) -> bool:
-    """Whether numbers have nothing after the point, and the digits that are shown no exponent."""
-    values = map(exact, texts)
-    return "e" not in "".join(texts[:2]) and all(n == n.to_integral_value() for n in values)
-
-
-def _has_other_decimals(documented: str, executed: str) -> bool:
-    """Whether a number is printed with more or fewer decimals, though its digits are cut."""
+def _has_other_form(documented: str, executed: str) -> bool:
+    """Whether one number is imaginary, or has more decimals though its digits are cut."""
+    if documented.endswith("j") != executed.endswith("j"):
+        return True
     pairs = [text.rstrip("j").partition("e") for text in (documented, executed)]
     decimals = [len(mantissa.partition(".")[2]) for mantissa, _, _ in pairs]
     has_one_notation = pairs[0][1] == pairs[1][1] and all(decimals)
-    most = max(len(exact(text).as_tuple().digits) for text in (documented, executed))
+    most = max(len(decimal_of(text).as_tuple().digits) for text in (documented, executed))
     return has_one_notation and decimals[0] != decimals[1] and most < _SHORTEST
+
+
+def _is_never_rounded(documented: str, executed: str, origin: Origin) -> bool:
+    """Whether a number is a whole one, and so small that its format rounds none."""
+    values = [decimal_of(text) for text in (documented, executed, origin.text)]
+    are_whole = all(value == value.to_integral_value() for value in values)
+    has_exponent = "e" in documented + executed
+    return are_whole and not has_exponent and abs(values[-1]) < 2 ** (origin.kind.value + 1)
 
 
 def _beyond(documented: str, executed: str, value: Decimal) -> Decimal:
@@ -132,7 +132,7 @@ def _beyond(documented: str, executed: str, value: Decimal) -> Decimal:
         half = min(half_unit(documented), half_unit(executed))
     else:  # their digits can't be compared; `1.` was printed beside other whole numbers
         half = Decimal(0) if documented.endswith(".") else half_unit(documented)
-    expected = exact(documented)
+    expected = decimal_of(documented)
     low, high = expected - half, expected + half
     if not expected:  # 0.0000 and -0.0000 are what is left of numbers of that sign
         low, high = (low, expected) if expected.is_signed() else (expected, high)
@@ -144,37 +144,19 @@ def _most(documented: str, origin: Origin) -> Decimal:
 
     That never changes its third significant digit, if it has as many and its format has more.
     """
-    value = abs(exact(origin.text))
-    least = min(filter(None, (abs(exact(documented)), value)), default=Decimal(0))
+    value = abs(decimal_of(origin.text))
+    least = min(filter(None, (abs(decimal_of(documented)), value)), default=Decimal(0))
     third = Decimal(1).scaleb(least.adjusted() - 2) if least else Decimal(0)
-    own = origin.kind.units * _unit(value, origin.kind) if value else Decimal(0)
+    own = origin.kind.units * ulp(value, origin.kind) if value else Decimal(0)
     return max(_THIRD * third, _LAST * 2 * half_unit(documented), own)
 
 
-def ulp_distance(beyond: Decimal, scale: Decimal, kind: FloatKind) -> float:
-    """Return a distance in units in the last place of a number of magnitude ``scale``.
-
-    Args:
-        beyond: The distance.
-        scale: The magnitude at which the arithmetic was done.
-        kind: The format it was done in.
-
-    Examples:
-        >>> ulp_distance(Decimal(2) ** -23, Decimal(1), FloatKind.FLOAT32)
-        1.0
-
-    """
-    if not (beyond and scale):
-        return math.inf if beyond else 0.0
-    return float(beyond / _unit(scale, kind))
-
-
-def _unit(value: Decimal, kind: FloatKind) -> Decimal:
+def ulp(value: Decimal, kind: FloatKind) -> Decimal:
     """Return the unit in the last place of a number of a format."""
     return Decimal(2) ** (math.frexp(float(value))[1] - 1 - kind.value)
 
 
-def exact(text: str) -> Decimal:
+def decimal_of(text: str) -> Decimal:
     """Return the number that a text says, to the last digit."""
     return Decimal(text.rstrip("j"))
 
@@ -182,7 +164,7 @@ def exact(text: str) -> Decimal:
 def finite_value(text: str) -> Decimal | None:
     """Return the value of a printed number; None if no float can hold it."""
     try:
-        value = exact(text)
+        value = decimal_of(text)
     except InvalidOperation:
         return None
     return value if value.is_finite() and value.adjusted() in _EXPONENTS else None
@@ -190,9 +172,9 @@ def finite_value(text: str) -> Decimal | None:
 
 def half_unit(text: str) -> Decimal:
     """Return half a unit of the last digit of a printed number."""
-    value = exact(text)
+    value = decimal_of(text)
     exponent = value.as_tuple().exponent
     # With an exponent, a zero is a zero and not what is left of a small number.
-    if not isinstance(exponent, int) or (not value and "e" in text.lower()):
+    if not isinstance(exponent, int) or (not value and "e" in text):
         return Decimal(0)
     return Decimal((0, (5,), exponent - 1))

@@ -2,10 +2,9 @@
 
 What makes no difference to a reader makes no difference to the tokens: in tensors, arrays
 and lists of numbers, where a line is wrapped and how a number is padded
-(``sphinx_drift.compare.layout``); blank lines, space at the end of a line, terminal colours,
-the zero that newer versions of PyTorch put after a ``grad_fn``, and the accelerator on which
-a tensor lives. Everything else does: each digit, sign, exponent, bracket, comma, word, line
-break and, between them and before them, each space.
+(``sphinx_drift.compare.layout``); blank lines, space at the end of a line, terminal colors,
+and the accelerator on which a tensor lives. Everything else does: each digit, sign, exponent,
+bracket, comma, word, line break and, between them and before them, each space.
 """
 
 from __future__ import annotations
@@ -19,11 +18,9 @@ from sphinx_drift.compare.lexer import plain, split
 if TYPE_CHECKING:
     from sphinx_drift.compare.lexer import Token
 
-_PIECE = re.compile(
-    r"(?P<open>(?P<tensor>\btensor)?[(\[])|(?P<close>[)\]])"
-    r"|,\s*device='(?:cuda|mps|xpu|hpu|npu)(?::\d+)?'(?=[,)])"
-)
-"""A bracket, or an accelerator among the arguments of a call."""
+_TENSOR = re.compile(r"\btensor\((?:[^()]|\([^()]*+\))*+\)")
+"""A tensor, which may have others in it, as a sparse one has."""
+_ACCELERATOR = re.compile(r",\s*device='(?:cuda|mps|xpu|hpu|npu)(?::\d+)?'(?=[,)])")
 
 
 def tokens(text: str) -> list[Token]:
@@ -49,15 +46,8 @@ def tokens(text: str) -> list[Token]:
 
 def _on_cpu(text: str) -> str:
     """Put space, which has no meaning there, in the place of each accelerator of a tensor."""
-    open_brackets: list[bool] = []
+    return _TENSOR.sub(lambda tensor: _ACCELERATOR.sub(_blank, tensor[0]), text)
 
-    def replaced(piece: re.Match[str]) -> str:
-        if piece["open"]:
-            open_brackets.append(bool(piece["tensor"]))
-        elif piece["close"]:
-            del open_brackets[-1:]
-        elif open_brackets[-1:] == [True]:
-            return " " * len(piece[0])
-        return piece[0]
 
-    return _PIECE.sub(replaced, text) if "device='" in text else text
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])

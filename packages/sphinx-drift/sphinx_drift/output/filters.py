@@ -24,7 +24,6 @@ class Filter(NamedTuple):
 
     pattern: re.Pattern[str]
     name: str
-    reason: str
     shown: str
 
     def apply(self, text: str, counts: Counter[str] | None = None) -> str:
@@ -61,8 +60,8 @@ def _wildcard_in(pattern: str) -> str:
     return ""
 
 
-def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
-    """Return a filter.
+def make(pattern: str, name: str, reason: str) -> Filter:
+    """Return a filter that shows its name in angle brackets; its reason is for who reads it.
 
     Raises:
         ValueError: If the pattern can't be read, may match numbers that it doesn't name or nothing
@@ -82,7 +81,7 @@ def make(pattern: str, name: str, reason: str, shown: str = "") -> Filter:
         )
     if compiled.fullmatch(""):
         raise ValueError(f"{pattern!r} matches an empty text")
-    return Filter(compiled, name, reason, shown or f"<{name}>".replace("\\", ""))
+    return Filter(compiled, name, f"<{name}>".replace("\\", ""))
 
 
 def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
@@ -101,18 +100,19 @@ DEFAULTS = (
             r"(?<![\w.])/(?:[^\s'\":=,;<>()]{0,300}/)?"
             r"(?:(ipykernel)_\d+|(site-packages|dist-packages))/"
         ),
-        *("folder of cells or packages", "differs between machines", r"\1\2/"),
+        "folder of cells or packages",
+        r"\1\2/",
     ),
-    Filter(
+    Filter(  # It differs between versions of Python.
         re.compile(r"[.?]? (?:Did you mean:?|(?:D|Or d)id you forget to import) '[\w.]{1,80}'\?"),
-        *("suggestion", "differs between versions of Python", ""),
+        "suggestion",
+        "",
     ),
     # No object lies at fewer digits: `at 0x10` is what somebody has written.
-    make(r"at 0x[0-9a-fA-F]{6,}", "memory address", "differs in each run", "at 0x0"),
-    make(r"/tmp/tmp[a-z0-9_]{8}", "temporary folder", "differs in each run", "/tmp/tmp"),  # noqa: S108
-    make(
-        r"(?m:^)(?:Writing|Overwriting)(?= [\w./~-]+(?m:$))",
-        *("%%writefile", "it says whether the file was there", "Writing"),
+    Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
+    Filter(re.compile(r"/tmp/tmp[a-z0-9_]{8}"), "temporary folder", "/tmp/tmp"),  # noqa: S108
+    Filter(  # It says whether the file was there.
+        re.compile(r"(?m:^)(?:Writing|Overwriting)(?= [\w./~-]+(?m:$))"), "%%writefile", "Writing"
     ),
     make(
         rf"CPU times: (?:user {_TIME}, sys: {_TIME}, )?total: {_TIME}\nWall time: {_TIME}",

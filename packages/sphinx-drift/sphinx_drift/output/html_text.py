@@ -21,7 +21,7 @@ ESCAPE_SHOWN = "\N{SYMBOL FOR ESCAPE}"
 
 _DEEPEST = 10_000
 """A parser takes ever longer for each element that is deeper in others."""
-_UNSEEN = "desc, iframe, metadata, script, style, template, title"
+_UNSEEN = ("desc", "iframe", "metadata", "script", "style", "template", "title")
 """The elements whose text no browser shows."""
 _PICTURES = {"audio", "img", "video"}
 _BLOCKS = (
@@ -34,25 +34,23 @@ _KNOWN = re.compile(
     "img|ins|kbd|mark|samp|small|source|span|strong|style|sub|sup|table|td|th|tr|tt|u|var|video|wbr"
 )
 """The elements whose text is all that they show."""
-_LINE, _CELL, _SPACE, _ITEM = "\3", "\0", "\1", "\2"
-"""What marks a line, a cell, a space that a reader sees, and a member of a list."""
+_LINE, _CELL, _SPACE = "\2", "\0", "\1"
+"""What marks a line, a cell, and a space that a reader sees."""
 _ALL_BLOCKS = f":is({_BLOCKS}, text, tspan)"  # two are a drawing's
 _MARKS = {
     f"table, tr, {_ALL_BLOCKS}:not(td *, th *)": (_LINE, _LINE),
     f"td {_ALL_BLOCKS}, th {_ALL_BLOCKS}": (" ", " "),
     "td, th": (_CELL, ""),
-    "li": (f"{_ITEM} ", ""),
-    "hr": ("---", ""),
+    "li": ("- ", ""),
     "sub": ("_{", "}"),
     "sup": ("^{", "}"),
 }
 """What is written before and after elements; of one that has several, the first is outermost."""
 _ATTRIBUTES = re.compile(
     "abbr|align|alt|aria-.*|bgcolor|border|cellpadding|cellspacing|class|colspan|data-.*|frame|"
-    "height|href|id|lang|name|rel|role|rowspan|rules|scope|scoped|span|style|summary|target|title|"
+    "height|href|id|lang|name|rel|role|rowspan|rules|scope|scoped|span|src|style|summary|target|title|"
     "valign|width"
 )
-_SOURCES = {*_PICTURES, "source"}
 _PIECE = re.compile(r"([^{};]*)([{};]|\Z)")
 _SELECTOR = re.compile(r"[^\"'\\@/]*")
 _DECLARATION = re.compile(
@@ -67,36 +65,30 @@ _DECLARATION = re.compile(
 """A declaration that changes how a text looks, and not what it says."""
 
 
-class _Read(NamedTuple):
+class Html(NamedTuple):
+    """What a reader sees of some HTML."""
+
     text: str = ""
     pictures: int = 0
     unknown: str = ""
+    """What may show more than the text, such as a script."""
 
 
-def html_text(html: str) -> str:
-    """Return what a reader sees of some HTML, as lines of text.
+@lru_cache(maxsize=8)
+def read_html(html: str) -> Html:
+    """Return what a reader sees of some HTML, its text as lines.
 
     Examples:
-        >>> print(html_text("<p>Loss</p><table><tr><th>a</th><td>0.5</td></tr></table>"))
+        >>> print(read_html("<p>Loss</p><table><tr><th>a</th><td>0.5</td></tr></table>").text)
         Loss
         a | 0.5
 
     """
-    return _read(html).text
-
-
-def drawn_in(html: str) -> tuple[int, str]:
-    """Return how many pictures some HTML shows, and what in it may show more than its text."""
-    return _read(html)[1:]
-
-
-@lru_cache(maxsize=8)
-def _read(html: str) -> _Read:
     if not html:
-        return _Read()
+        return Html()
     html = html.encode(errors="backslashreplace").decode()
     if _depth(html) > _DEEPEST:
-        return _Read(html, unknown=f"more than {_DEEPEST:,} elements in one another")
+        return Html(html, unknown=f"more than {_DEEPEST:,} elements in one another")
     from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - few outputs are HTML
 
     root = LexborHTMLParser(f"<!doctype html><body>{html}").root
@@ -104,7 +96,7 @@ def _read(html: str) -> _Read:
     pictures = len(root.css(", ".join(_PICTURES)))
     unknown = next(filter(None, map(_unknown_in, root.css("*"))), "")
     lines = filter(None, map(_line, _marked_text(root).split(_LINE)))
-    return _Read("\n".join(lines).replace("\x1b", ESCAPE_SHOWN), pictures, unknown)
+    return Html("\n".join(lines).replace("\x1b", ESCAPE_SHOWN), pictures, unknown)
 
 
 def _depth(html: str) -> int:
@@ -121,9 +113,10 @@ def _depth(html: str) -> int:
 
 def _marked_text(root: LexborNode) -> str:
     """Return the text of a document, with marks where its structure shows."""
-    for node in root.css(_UNSEEN):
-        node.decompose()
-    for pre in root.css("pre:not(td *, th *)"):
+    inside = ", ".join(f"{tag} *" for tag in _UNSEEN)
+    for node in root.css(f":is({', '.join(_UNSEEN)}):not({inside})"):
+        node.decompose()  # with what is in it
+    for pre in root.css("pre:not(td *, th *, pre *)"):
         for node in [n for n in pre.traverse(include_text=True) if n.is_text_node]:
             text = node.text_content or ""
             node.replace_with(text.replace(" ", _SPACE).replace("\n", _LINE))
@@ -131,9 +124,6 @@ def _marked_text(root: LexborNode) -> str:
         for node in root.css(selector):
             node.insert_before(before)
             node.insert_after(after)
-    for node in root.css("[alt]"):
-        if alt := node.attributes["alt"]:
-            node.insert_before(f"[{alt}]")
     return root.text()
 
 
@@ -142,7 +132,7 @@ def _line(text: str) -> str:
     cells = [" ".join(cell.split()) for cell in text.split(_CELL)]
     first = 1 if cells[1:] and not cells[0] else 0
     line = " | ".join(cells[first:]).strip() if any(cells) else ""
-    return line.replace(_ITEM, "-").replace(_SPACE, " ").rstrip() if line != _ITEM else ""
+    return line.replace(_SPACE, " ").rstrip()
 
 
 def _unknown_in(node: LexborNode) -> str:
@@ -151,11 +141,7 @@ def _unknown_in(node: LexborNode) -> str:
     if not _KNOWN.fullmatch(tag):
         return f"<{tag}>"
     for name, value in node.attributes.items():
-        is_known = (
-            _ATTRIBUTES.fullmatch(name)
-            or (name == "src" and tag in _SOURCES)
-            or (name == "type" and tag == "style")
-        )
+        is_known = _ATTRIBUTES.fullmatch(name) or (tag, name) == ("style", "type")
         if not is_known or "javascript:" in (value or "").lower():
             return f"the attribute {name} of <{tag}>"
     style = f"{node.text()}}}" if tag == "style" else ""

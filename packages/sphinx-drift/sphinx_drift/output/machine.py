@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 import re
 import socket
 import sys
 import tempfile
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,17 +59,13 @@ def _above(folder: Path, marks: tuple[str, ...]) -> Path | None:
 
 def _filter(root: str, shown: str) -> Filter:
     pattern = re.compile(rf"(?<![\w./>-]){re.escape(root)}(?![\w.-])")
-    return Filter(pattern, NAME, "holds on this machine alone", shown)
+    return Filter(pattern, NAME, shown)
 
 
 def names_in(text: str) -> Iterator[str]:
     """Yield the names of this machine and of its user that a text holds."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # a container may run as nobody
-        user = ""
     host = socket.gethostname()
-    for name in dict.fromkeys(chain((host, host.partition(".")[0]), (user,))):
+    for name in dict.fromkeys((host, host.partition(".")[0], Path.home().name)):
         is_telling = len(name) > 2 and name.lower() not in _COMMON  # noqa: PLR2004 - `me`, `pi`
         if is_telling and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
             yield name

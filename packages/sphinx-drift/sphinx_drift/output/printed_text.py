@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.output.html_text import ESCAPE_SHOWN, drawn_in, html_text
+from sphinx_drift.output.html_text import ESCAPE_SHOWN, read_html
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
@@ -59,7 +59,6 @@ MIME_TYPES = {
 FORMS = tuple(MIME_TYPES)
 BESIDE = (*FORMS, Part.PICTURE, Part.TRACEBACK)
 """The parts that *all* leaves out, since most say again what it says."""
-_TEXTS = {_PLAIN, *MIME_TYPES.values()}
 _IN_ORDER = {
     Part.ALL: ((Part.STDOUT, Part.VALUE), (Part.STDERR,)),
     Part.MAIN: ((Part.STDOUT, Part.VALUE),),
@@ -76,8 +75,10 @@ class Value:
     """Its text, or that of its first other form if this is empty or a default ``repr``."""
     forms: dict[Part, str]
     """The text that is read from each other form that has any."""
+    pictures: int
+    """How many its HTML and Markdown show."""
     unknown: dict[Part, str]
-    """What in a form may show more than that, such as a script."""
+    """What in a form may show more than its text, such as a script."""
 
 
 @dataclass
@@ -109,13 +110,12 @@ class Printed:
 
     def unknown_in(self, part: Part) -> str:
         """Name what may show readers more than the text of a part; empty if nothing may."""
-        found = (
-            what
-            for value in self.values
-            for form, what in value.unknown.items()
-            if form is part or (part in OF_VALUES and value.text == value.forms.get(form))
-        )
-        return next(found, "")
+        for value in self.values:
+            for form, what in value.unknown.items():
+                is_text = part in OF_VALUES and value.text == value.forms.get(form)
+                if what and (form is part or is_text):
+                    return what
+        return ""
 
     @property
     def drawn(self) -> tuple[int, int]:
@@ -173,26 +173,25 @@ def _add_data(result: Printed, output: NotebookNode) -> None:
     prefix, name = glued.get("mime_prefix", ""), str(glued.get("name", ""))
     data = {mime.removeprefix(prefix): _as_text(content) for mime, content in output.data.items()}
     value = _value(data)
-    has_picture = any(mime.startswith(_PICTURES) for mime in data)
-    has_widget = bool(value.unknown) or any(
-        mime not in _TEXTS and not mime.startswith(_PICTURES) for mime in data
-    )
-    result.pictures += has_picture + sum(drawn_in(html)[0] for html in _markup(data).values())
-    result.widgets += has_widget and not has_picture
+    others = data.keys() - {_PLAIN, *MIME_TYPES.values()}
+    has_picture = any(mime.startswith(_PICTURES) for mime in others)
+    result.pictures += has_picture + value.pictures
+    result.widgets += bool(others or any(value.unknown.values())) and not has_picture
     pieces: list[tuple[Part, str]] = []
-    drawing = html_text(data.get("image/svg+xml", ""))
+    drawing = read_html(data.get("image/svg+xml", "")).text
     if drawing:
         pieces.append((Part.PICTURE, drawing))
         result.draws_text = True
-    is_instead = any(mime.startswith(_INTERACTIVE) for mime in data) or (
-        has_picture and not value.forms and _DESCRIPTION.fullmatch(value.text)
-    )
-    if is_instead:  # its text is shown where it can't be itself
-        if (text := data.get(_PLAIN, "")) and not _DEFAULT_REPR.fullmatch(text):
+    text = data.get(_PLAIN, "")
+    is_figure = has_picture and not value.forms and _DESCRIPTION.fullmatch(text)
+    if is_figure or any(mime.startswith(_INTERACTIVE) for mime in others):
+        # Its text is shown where it can't be itself.
+        if text and not _DEFAULT_REPR.fullmatch(text):
             pieces.append((Part.PICTURE, text))
     elif value.text:
         result.values.append(value)
-        text = _assigned(name, value.text) if prefix else value.text
+        space = "\n" if "\n" in value.text.strip() else " "
+        text = f"{name} ={space}{value.text}" if prefix else value.text
         pieces += [(Part.VALUE, text), *value.forms.items()]
     result.pieces += pieces
     for part, _ in pieces if name else ():
@@ -210,26 +209,18 @@ def _as_text(content: object) -> str:
 def _value(data: Mapping[str, str]) -> Value:
     """Read a value: its text, that of each other form, and what these may show besides."""
     texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
-    texts[Part.HTML] = html_text(texts[Part.HTML])
+    html, markdown = (
+        read_html(text) for text in (texts[Part.HTML], _rendered(texts[Part.MARKDOWN]))
+    )
+    texts[Part.HTML] = html.text
     # No form is shown by a terminal: its codes hide none of it.
     shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
     forms = {part: text for part, text in shown.items() if text.strip()}
     text = data.get(_PLAIN, "")
     if data.keys() - {_PLAIN} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
         text = next(iter(forms.values()), "")
-    unknown = {part: drawn_in(html)[1] for part, html in _markup(data).items()}
-    return Value(text, forms, {part: what for part, what in unknown.items() if what})
-
-
-def _markup(data: Mapping[str, str]) -> dict[Part, str]:
-    """Return the HTML of a value, and that which its Markdown makes."""
-    markdown = data.get("text/markdown", "")
-    return {Part.HTML: data.get("text/html", ""), Part.MARKDOWN: _rendered(markdown)}
-
-
-def _assigned(name: str, text: str) -> str:
-    """Write a glued value as an assignment."""
-    return f"{name} ={chr(10) if chr(10) in text.strip() else ' '}{text}"
+    unknown = {Part.HTML: html.unknown, Part.MARKDOWN: markdown.unknown}
+    return Value(text, forms, html.pictures + markdown.pictures, unknown)
 
 
 def _rendered(markdown: str) -> str:

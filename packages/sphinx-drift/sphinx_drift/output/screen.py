@@ -15,7 +15,7 @@ def on_screen(text: str) -> str:
     r"""Return what a terminal shows of a text in the end.
 
     What moves to the first column, backspace and what erases a line, or the rest of it, are
-    carried out, in lines that lose their colours by that.
+    carried out, in lines that lose their colors by that.
 
     Examples:
         >>> on_screen("50%\r100%\nab\bc")
@@ -29,7 +29,7 @@ def on_screen(text: str) -> str:
 
 
 def without_links(text: str) -> str:
-    r"""Return a text without what a terminal carries out unseen; colours stay.
+    r"""Return a text without what a terminal carries out unseen; colors stay.
 
     Examples:
         >>> without_links("a \x1b]8;;http://x/99\x07link\x1b]8;;\x07")

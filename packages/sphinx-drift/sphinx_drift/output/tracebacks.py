@@ -23,7 +23,7 @@ def messages(traceback: Iterable[str], name: str = "") -> str:
     r"""Return the types, messages and notes in a traceback as IPython writes it.
 
     Args:
-        traceback: Its parts: headers, frames and messages, each in colours or not.
+        traceback: Its parts: headers, frames and messages, each in colors or not.
         name: The type of its last error, which the header of some kernels lacks.
 
     Returns:

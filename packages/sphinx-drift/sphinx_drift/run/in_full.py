@@ -36,12 +36,12 @@ def print_numpy_in_full() -> None:
     builtins.print = print_marked
 
 
-def print_torch_in_full() -> None:  # noqa: PLR0915 - it is sent as one text
+def print_torch_in_full() -> None:
     """Make tensors and their elements print all the digits that they have.
 
-    Invisible marks enclose what is known besides: a star after a number or tensor that was
-    computed in float32 and is wider now; after a tensor its dtype, and the largest number of that
-    which it is a part of.
+    Invisible marks enclose what is known besides: after a number its dtype, or a star if it was
+    computed from such a one; after a tensor its dtype, and the largest number of that which it is a
+    part of.
     """
     import importlib
     from typing import Any
@@ -95,7 +95,7 @@ def print_torch_in_full() -> None:  # noqa: PLR0915 - it is sent as one text
 
     narrow = (torch.float32, torch.float16, torch.bfloat16)
     plain = {name: getattr(torch.Tensor, name) for name in ("item", "tolist", "__repr__")}
-    state = {"widened": False, "printing": False}
+    is_printing = False
 
     def single(value: Any, known: str) -> Any:
         if isinstance(value, list):
@@ -109,59 +109,35 @@ def print_torch_in_full() -> None:  # noqa: PLR0915 - it is sent as one text
     def take(name: str) -> Any:
         def method(tensor: Any) -> Any:
             value = plain[name](tensor)
-            ours = tensor.dtype in narrow
-            if state["printing"] or not (ours or state["widened"]):
+            if is_printing or tensor.dtype not in narrow:
                 return value
-            return single(value, str(tensor.dtype).removeprefix("torch.") if ours else "*")
-
-        return method
-
-    def widen(name: str) -> Any:
-        convert = getattr(torch.Tensor, name)
-
-        def method(tensor: Any, *args: Any, **options: Any) -> Any:
-            result = convert(tensor, *args, **options)
-            wide = getattr(result, "dtype", None) is torch.float64
-            state["widened"] |= wide and tensor.dtype in narrow
-            return result
+            return single(value, str(tensor.dtype).removeprefix("torch."))
 
         return method
 
     def show(tensor: Any, **options: Any) -> str:
-        before, state["printing"] = state["printing"], True  # a tensor prints its items
+        nonlocal is_printing
+        before, is_printing = is_printing, True  # a tensor prints its items
         try:
-            text = str(plain["__repr__"](tensor, **options))
-            star = "*" * (state["widened"] and tensor.dtype is torch.float64)
+            text = plain["__repr__"](tensor, **options)
             known = f"{tensor.dtype} {largest(tensor)}".removeprefix("torch.")
-            return f"{text}{mark}{star}{known}{mark}"
+            return f"{text}{mark}{known}{mark}"
         finally:
-            state["printing"] = before
+            is_printing = before
 
     def largest(tensor: Any) -> str:
-        base = tensor._base
-        whole = tensor if base is None else base
+        base = tensor if tensor._base is None else tensor._base
         try:
-            sizes = whole.detach().abs()
+            sizes = base.detach().abs()
             return str(sizes[sizes.isfinite()].max().item())
         except (RuntimeError, NotImplementedError):  # it is empty or sparse, say
             return ""
 
-    def whole(tensor: Any, form: str) -> str:
-        if tensor.dim():
-            return str(tensor)
-        value = tensor.item()
-        return format(value, form) if isinstance(value, Single) else str(value)
-
     torch.set_printoptions = set_printoptions
     set_printoptions()
-    for name, method in {
-        "item": take("item"),
-        "tolist": take("tolist"),
-        "__repr__": show,
-        "__format__": whole,
-        **{name: widen(name) for name in ("double", "to", "type")},
-    }.items():
-        setattr(torch.Tensor, name, method)
+    for name in ("item", "tolist"):
+        setattr(torch.Tensor, name, take(name))
+    torch.Tensor.__repr__ = show
 
 
 IN_FULL = {"numpy": print_numpy_in_full, "torch": print_torch_in_full}

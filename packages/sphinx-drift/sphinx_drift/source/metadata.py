@@ -96,11 +96,11 @@ def with_own(page: Page, notebook: NotebookNode) -> Page:
     cells: list[Cell] = []
     for cell in page.cells:
         of_cell = notebook.cells[cell.index].metadata.get("drift", {})
-        if wrong := _wrong_in(of_cell, REASONS if page.stored else ()):
+        if wrong := _wrong_in(of_cell, REASONS if page.is_notebook else ()):
             message = f"`drift` of cell {cell.number} {wrong}; got {of_cell!r}"
             problems.append(Outcome(Kind.OPTION, cell.line, cell=cell.number, message=message))
             of_cell = {}
-        cells.append(_with_reasons(cell, of_cell) if page.stored else cell)
+        cells.append(_with_reasons(cell, of_cell) if page.is_notebook else cell)
     complete = own.get("complete", False)
     return replace(page, cells=tuple(cells), problems=tuple(problems), complete=complete, own=own)
 

@@ -71,7 +71,7 @@ def read_notebook(notebook: NotebookNode, shown: NbParserConfig | None = None) -
             node.metadata["tags"] = [*(node.metadata.get("tags") or ()), *marks]
         cell = read_cell(len(cells) + 1, index, node, (1, 1), shown)
         cells.append(_with_stored(cell, node))
-    return with_own(Page(tuple(cells), stored=True), notebook)
+    return with_own(Page(tuple(cells), is_notebook=True), notebook)
 
 
 def _with_stored(cell: Cell, node: NotebookNode) -> Cell:

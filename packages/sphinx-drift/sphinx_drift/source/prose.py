@@ -171,7 +171,7 @@ def _replaced(page: Page, outcomes: Iterable[Outcome]) -> Iterator[tuple[Number,
                 new = difference.executed if difference.number else ""
                 for old in numbers_in(difference.documented):
                     yield old, new, outcome.cell
-        elif outcome.kind is Kind.NO_OUTPUT and page.stored:
+        elif outcome.kind is Kind.NO_OUTPUT and page.is_notebook:
             for old in numbers_in(outcome.documented):
                 yield old, "", outcome.cell
 
@@ -192,7 +192,7 @@ def _named(page: Page, number: int) -> str:
     """Name a cell, and the line of a page on which its output begins."""
     cell = page.cells[number - 1]
     first = cell.expectations[0].body_line if cell.expectations else cell.line
-    return f"cell {number}" if page.stored else f"cell {number} (line {first})"
+    return f"cell {number}" if page.is_notebook else f"cell {number} (line {first})"
 
 
 def _said(
@@ -212,7 +212,7 @@ def _said(
 
 def _sentences(text: str, page: Page, executed: NotebookNode) -> Iterator[tuple[str, int, int]]:
     """Yield what a page says outside code, with its line and how many cells are above."""
-    if not page.stored:
+    if not page.is_notebook:
         for paragraph, line in paragraphs_of(text.removeprefix("\ufeff")):
             yield paragraph, line, sum(cell.line < line for cell in page.cells)
         return

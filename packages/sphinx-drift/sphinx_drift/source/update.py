@@ -95,7 +95,7 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     ]
     varying = {o.cell for o in result.outcomes if o.kind is Kind.UNREPEATABLE}
     unchecked = _unchecked_cells(page, executed, fixed) | dict.fromkeys(varying, DIFFERS)
-    with_outputs = notebook_with_outputs if page.stored else page_with_outputs
+    with_outputs = notebook_with_outputs if page.is_notebook else page_with_outputs
     portable = _without(copy.deepcopy(executed), machine_paths(path.absolute().parent))
     after = with_outputs(before, page, portable, fixed, unchecked)
     if after == before:
@@ -140,7 +140,7 @@ def _unchecked_cells(
         texts = "".join(text for _, text in printed(executed.cells[cell.index].outputs).pieces)
         if _INSTALLS.fullmatch(cell.source):
             reasons[cell.number] = "installs packages"
-        elif not page.stored and _UNREADABLE.search(texts):
+        elif not page.is_notebook and _UNREADABLE.search(texts):
             reasons[cell.number] = NO_TEXT
     return reasons
 

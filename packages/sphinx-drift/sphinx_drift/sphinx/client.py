@@ -175,7 +175,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
                 file_of(env),
                 cells=len(page.cells),
                 left_out=why,
-                stored=page.stored and not page.complete,
+                is_optional=page.is_notebook and not page.complete,
             )
             state.results[env.docname] = result
             self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
@@ -183,7 +183,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             return
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
-        stored = stored_outputs(self.notebook) if page.stored else {}
+        stored = stored_outputs(self.notebook) if page.is_notebook else {}
         settings = state.settings
         if config.execution_mode != "cache":  # its own metadata says so
             settings = replace(settings, cache=None)
@@ -200,7 +200,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
                 env.note_dependency(path)  # Sphinx reads the page again when the file changes
         show_stored(self.notebook, stored, execution)
         settle_streams(self.notebook)
-        if state.shows_text and page.complete and not page.stored:
+        if state.shows_text and page.complete and not page.is_notebook:
             widgets = widgets_as_text(self.notebook, page)
             result = replace(result, outcomes=(*result.outcomes, *widgets))
         show_documented(self.notebook, page)
@@ -215,7 +215,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
     def _claim(self, page: Page, result: PageResult, unseen: Collection[int] = ()) -> None:
         """Leave what came of each expectation to its directive; not what no reader is shown."""
         outcomes = {o.line: o for o in result.outcomes if o.body_line and o.line not in unseen}
-        expectations = [e for cell in page.cells for e in cell.expectations if not page.stored]
+        expectations = [e for cell in page.cells for e in cell.expectations if not page.is_notebook]
         written = [(e.line, e.content) for e in expectations]
         written += [(p.line, p.documented) for p in page.problems if p.kind is Kind.NO_CELL]
         self._document.attributes["drift_claims"] += [

@@ -174,8 +174,7 @@ def full_precision() -> Iterator[None]:
             options = torch._tensor_str.get_printoptions()  # noqa: SLF001 - nothing public tells
             stack.callback(torch.set_printoptions, **options)
             restore(torch, "set_printoptions")
-            names = ("item", "tolist", "double", "to", "type", "__repr__", "__format__")
-            restore(torch.Tensor, *names)
+            restore(torch.Tensor, "item", "tolist", "__repr__")
         for name, change in IN_FULL.items():
             if name in sys.modules:
                 change()

@@ -140,6 +140,6 @@ def test_report_is_readable_whatever_was_printed(outcome: Outcome) -> None:
 
 def test_the_last_line_counts_pages_with_something_compared_and_each_output_once() -> None:
     right, html = Outcome(Kind.VERIFIED, 4, cell=1), replace(drift("1", "2", 4), cell=1)
-    notebook = replace(page(right, html), stored=True)
+    notebook = replace(page(right, html), is_notebook=True)
     assert summary([notebook]).startswith("1 output drifted, 0 outputs verified on 1 page")
     assert summary([page(right), page()]).startswith("1 output verified on 1 page (")
