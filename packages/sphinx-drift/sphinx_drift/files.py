@@ -22,7 +22,7 @@ from sphinx_drift.source.update import change_for
 from sphinx_drift.source.variants import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -123,7 +123,10 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         key, is_mystmd = settings.metadata_key, settings.is_mystmd
         read = partial(load, path, stderr=shown, key=key, is_mystmd=is_mystmd)
         page, notebook = read() or (Page(), None)
-        why = "" if named or not notebook else _left_out(path, book, settings, notebook.metadata)
+        why = ""
+        if notebook and not named:
+            own = left_out_by(notebook.metadata, key, is_mystmd=is_mystmd)
+            why = own or _left_out_of_book(path, book)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         return failed(path, f"{type(error).__name__}: {error}")
     if notebook is None or not (page.cells or page.problems):
@@ -180,12 +183,6 @@ def _run(path: Path, file: Opened, *, named: bool, updates: bool, prose: bool) -
     change = change_for(path, page, notebook, result, judge, reread) if updates else None
     notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
     return Checked(result, change, tuple(notes))
-
-
-def _left_out(path: Path, book: Book, settings: Settings, metadata: Mapping[str, Any]) -> str:
-    """Return the setting by which a page or its book has it not run; nothing if it runs."""
-    own = left_out_by(metadata, settings.metadata_key, is_mystmd=settings.is_mystmd)
-    return own or _left_out_of_book(path, book)
 
 
 def _left_out_of_book(path: Path, book: Book) -> str:

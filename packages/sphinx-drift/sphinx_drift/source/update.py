@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sphinx_drift.model import Kind
 from sphinx_drift.output.machine import machine_paths, names_in
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Outcome, Page, PageResult
-    from sphinx_drift.output.filters import Filter
 
 _FIXED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED, Kind.NO_OUTPUT, Kind.PICTURE)
 """What new outputs fix; on a page, these can't fix the last two."""
@@ -96,8 +94,8 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     varying = {o.cell for o in result.outcomes if o.kind is Kind.UNREPEATABLE}
     unchecked = _unchecked_cells(page, executed, fixed) | dict.fromkeys(varying, DIFFERS)
     with_outputs = notebook_with_outputs if page.is_notebook else page_with_outputs
-    portable = _without(copy.deepcopy(executed), machine_paths(path.absolute().parent))
-    after = with_outputs(before, page, portable, fixed, unchecked)
+    paths = machine_paths(path.absolute().parent)
+    after = with_outputs(before, page, executed, fixed, unchecked, paths)
     if after == before:
         return None
     new = reread(after)
@@ -143,17 +141,3 @@ def _unchecked_cells(
         elif not page.is_notebook and _UNREADABLE.search(texts):
             reasons[cell.number] = NO_TEXT
     return reasons
-
-
-def _without(value: Any, paths: Sequence[Filter]) -> Any:
-    """Return a notebook, or what it holds, without some paths; pictures have none."""
-    if isinstance(value, str):
-        for path in paths:
-            value = path.apply(value)
-    elif isinstance(value, list):
-        value = [_without(item, paths) for item in value]
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            if not name.startswith("image/"):
-                value[name] = _without(item, paths)
-    return value

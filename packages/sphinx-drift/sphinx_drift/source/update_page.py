@@ -18,17 +18,19 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Cell, Outcome, Page
+    from sphinx_drift.output.filters import Filter
     from sphinx_drift.output.printed_text import Printed
 
 _TICKS = re.compile(r"\s*(`*)")
 
 
-def page_with_outputs(
+def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
     text: str,
     page: Page,
     executed: NotebookNode,
     fixed: Sequence[Outcome],
     unchecked: Mapping[int, str],
+    paths: Sequence[Filter],
 ) -> str:
     """Return a MyST page whose expectations have the executed texts, new ones too.
 
@@ -38,6 +40,7 @@ def page_with_outputs(
         executed: Its notebook, as it was run.
         fixed: What new outputs fix.
         unchecked: Why outputs can't be checked, by the numbers of their cells.
+        paths: What names the folders of this machine.
 
     """
     end = (NEWLINE.search(text) or ["\n"])[0]
@@ -50,7 +53,7 @@ def page_with_outputs(
         outcomes = [outcome for outcome in fixed if outcome.cell == cell.number]
         for outcome in outcomes:
             if outcome.kind in (Kind.UNDOCUMENTED, Kind.RAISED):
-                new = _new_expectations(cell, outcome, output, reason)
+                new = _new_expectations(cell, outcome, output, reason, paths)
                 lines[cell.last_line : cell.last_line] = new
         texts = {o.line: _text(o) for o in outcomes if o.kind in (Kind.DRIFT, Kind.EMPTY)}
         for expectation in reversed(cell.expectations):
@@ -84,7 +87,9 @@ def _text(outcome: Outcome) -> str:
     return text + documented[done:]
 
 
-def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, reason: str) -> Iterator[str]:
+def _new_expectations(
+    cell: Cell, outcome: Outcome, output: Printed, reason: str, paths: Sequence[Filter]
+) -> Iterator[str]:
     """Yield the lines of the expectations that a cell lacks."""
     is_raise_documented = any(expectation.raises for expectation in cell.expectations)
     raises = "" if is_raise_documented else output.error.partition(":")[0]
@@ -97,7 +102,7 @@ def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, reason: str
             options.append(f":raises: {raises}")
         if reason:
             options.append(f":unchecked: {reason}")
-        rows = _rows(filtered(output.select(part), DEFAULTS))
+        rows = _rows(filtered(output.select(part), (*DEFAULTS, *paths)))
         # Without a blank line, the first row could be read as an option.
         gap = [""] if options or rows[0].startswith(":") else []
         ticks = max(len(_TICKS.match(row)[1]) for row in rows)  # type: ignore[index]
