@@ -50,7 +50,7 @@ def without_layout(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _data(tokens: Sequence[Token], partners: Mapping[int, int]) -> tuple[dict[int, int], set[int]]:
-    """Return the pairs of brackets that hold data, and the tokens before which quoted space is.
+    """Return which token closes each bracket of data, and which tokens a quotation holds.
 
     A pair is spelled when it closes, and is then one letter of the spelling around it.
     """

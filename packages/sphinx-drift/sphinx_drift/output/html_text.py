@@ -65,30 +65,36 @@ _DECLARATION = re.compile(
 """A declaration that changes how a text looks, and not what it says."""
 
 
-class Html(NamedTuple):
-    """What a reader sees of some HTML."""
-
+class _Read(NamedTuple):
     text: str = ""
     pictures: int = 0
     unknown: str = ""
-    """What may show more than the text, such as a script."""
 
 
-@lru_cache(maxsize=8)
-def read_html(html: str) -> Html:
-    """Return what a reader sees of some HTML, its text as lines.
+def html_text(html: str) -> str:
+    """Return what a reader sees of some HTML, as lines of text.
 
     Examples:
-        >>> print(read_html("<p>Loss</p><table><tr><th>a</th><td>0.5</td></tr></table>").text)
+        >>> print(html_text("<p>Loss</p><table><tr><th>a</th><td>0.5</td></tr></table>"))
         Loss
         a | 0.5
 
     """
+    return _read(html).text
+
+
+def drawn_in(html: str) -> tuple[int, str]:
+    """Return how many pictures some HTML shows, and what in it may show more than its text."""
+    return _read(html)[1:]
+
+
+@lru_cache(maxsize=8)
+def _read(html: str) -> _Read:
     if not html:
-        return Html()
+        return _Read()
     html = html.encode(errors="backslashreplace").decode()
     if _depth(html) > _DEEPEST:
-        return Html(html, unknown=f"more than {_DEEPEST:,} elements in one another")
+        return _Read(html, unknown=f"more than {_DEEPEST:,} elements in one another")
     from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - few outputs are HTML
 
     root = LexborHTMLParser(f"<!doctype html><body>{html}").root
@@ -96,7 +102,7 @@ def read_html(html: str) -> Html:
     pictures = len(root.css(", ".join(_PICTURES)))
     unknown = next(filter(None, map(_unknown_in, root.css("*"))), "")
     lines = filter(None, map(_line, _marked_text(root).split(_LINE)))
-    return Html("\n".join(lines).replace("\x1b", ESCAPE_SHOWN), pictures, unknown)
+    return _Read("\n".join(lines).replace("\x1b", ESCAPE_SHOWN), pictures, unknown)
 
 
 def _depth(html: str) -> int:
@@ -124,6 +130,9 @@ def _marked_text(root: LexborNode) -> str:
         for node in root.css(selector):
             node.insert_before(before)
             node.insert_after(after)
+    for node in root.css("[alt]"):
+        if alt := node.attributes["alt"]:
+            node.insert_before(f"[{alt}]")
     return root.text()
 
 

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.output.html_text import ESCAPE_SHOWN, read_html
+from sphinx_drift.output.html_text import ESCAPE_SHOWN, drawn_in, html_text
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
@@ -178,7 +178,7 @@ def _add_data(result: Printed, output: NotebookNode) -> None:
     result.pictures += has_picture + value.pictures
     result.widgets += bool(others or any(value.unknown.values())) and not has_picture
     pieces: list[tuple[Part, str]] = []
-    drawing = read_html(data.get("image/svg+xml", "")).text
+    drawing = html_text(data.get("image/svg+xml", ""))
     if drawing:
         pieces.append((Part.PICTURE, drawing))
         result.draws_text = True
@@ -209,18 +209,17 @@ def _as_text(content: object) -> str:
 def _value(data: Mapping[str, str]) -> Value:
     """Read a value: its text, that of each other form, and what these may show besides."""
     texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
-    html, markdown = (
-        read_html(text) for text in (texts[Part.HTML], _rendered(texts[Part.MARKDOWN]))
-    )
-    texts[Part.HTML] = html.text
+    in_html = drawn_in(texts[Part.HTML])
+    in_markdown = drawn_in(_rendered(texts[Part.MARKDOWN]))
+    texts[Part.HTML] = html_text(texts[Part.HTML])
     # No form is shown by a terminal: its codes hide none of it.
     shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
     forms = {part: text for part, text in shown.items() if text.strip()}
     text = data.get(_PLAIN, "")
     if data.keys() - {_PLAIN} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
         text = next(iter(forms.values()), "")
-    unknown = {Part.HTML: html.unknown, Part.MARKDOWN: markdown.unknown}
-    return Value(text, forms, html.pictures + markdown.pictures, unknown)
+    unknown = {Part.HTML: in_html[1], Part.MARKDOWN: in_markdown[1]}
+    return Value(text, forms, in_html[0] + in_markdown[0], unknown)
 
 
 def _rendered(markdown: str) -> str:
