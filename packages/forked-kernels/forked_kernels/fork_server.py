@@ -47,6 +47,7 @@ ANSWER = struct.Struct("!i")
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _PATIENCE = 10.0
 """Seconds that a client may take to send its request."""
+_PAUSE = 0.1
 
 # What a kernel would import while it starts: once here instead of once in each.
 _KERNEL = (
@@ -157,7 +158,6 @@ class Server:
         """Listen, and watch the owner and the children."""
         self._listening, self._refusal = listening, refusal
         listening.settimeout(0)
-        self._spare = socket.socket()
         self._kernels: dict[int, socket.socket] = {}
         self._ended, self._wakes = socket.socketpair()
         for end in (self._ended, self._wakes):
@@ -178,8 +178,8 @@ class Server:
     def _accept(self) -> dict[str, Any] | None:
         try:
             connection, _ = self._listening.accept()
-        except OSError as error:
-            self._refuse(error)
+        except OSError:  # no descriptor is left, perhaps: until one is, who asks waits
+            time.sleep(_PAUSE)
             return None
         connection.settimeout(_PATIENCE)
         streams: list[int] = []
@@ -202,18 +202,6 @@ class Server:
             with contextlib.suppress(OSError):
                 connection.sendall(ANSWER.pack(pid))
         return None
-
-    def _refuse(self, error: OSError) -> None:
-        """Refuse a request for which no descriptor is left, with the one that is kept for this."""
-        self._spare.close()
-        with contextlib.suppress(OSError):
-            connection, _ = self._listening.accept()
-            with connection:
-                connection.settimeout(_PATIENCE)
-                connection.recv(1 << 16)  # a client reads no answer before it has sent its request
-                connection.sendall(ANSWER.pack(0) + str(error).encode())
-        with contextlib.suppress(OSError):
-            self._spare = socket.socket()
 
     def _receive(self, connection: socket.socket, streams: list[int]) -> dict[str, Any]:
         """Return a request, a line of JSON; add the descriptors that its kernel writes to."""
@@ -238,7 +226,7 @@ class Server:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._selector.close()
-        own = self._listening, self._spare, self._ended, self._wakes
+        own = self._listening, self._ended, self._wakes
         for end in (*own, connection, *self._kernels.values()):
             end.close()
         os.close(0)
@@ -390,7 +378,7 @@ def main(words: Sequence[str]) -> None:
         try:
             preloaded.load(name)
         except BaseException as error:  # noqa: BLE001 - a library may raise anything
-            refusal = f"{name} can't be preloaded: {error}; take it out of the setting `preload`"
+            refusal = f"{name} can't be preloaded: {error}; take it out of `preload`"
             break
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
     gc.freeze()  # a collection in a child would copy all that it shares with this process

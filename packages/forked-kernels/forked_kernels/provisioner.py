@@ -111,7 +111,7 @@ class ForkServer:
     def __init__(self, environment: Mapping[str, str], preload: Sequence[str]) -> None:
         """Start it; it may be asked for kernels at once."""
         # An abstract address: nobody can guess it, and no file is left behind, whatever ends.
-        self.address = f"\0drift-{secrets.token_hex(16)}"
+        self.address = f"\0{__package__}-{secrets.token_hex(16)}"
         listening = socket.socket(socket.AF_UNIX)
         listening.bind(self.address)
         listening.listen(128)

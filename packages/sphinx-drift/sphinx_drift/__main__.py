@@ -26,7 +26,7 @@ from sphinx_drift.report.formats import exit_status, to_github
 from sphinx_drift.report.summary import summary, unused_filters
 from sphinx_drift.report.text import closing_line, render, use_color
 from sphinx_drift.run.choice import chosen_runner, is_ci
-from sphinx_drift.run_and_judge import begin
+from sphinx_drift.run_and_judge import run_ahead
 from sphinx_drift.settings import Settings, changed_by_environment, entries
 from sphinx_drift.shapes import TRUTH, Place
 from sphinx_drift.source.update import UNDECIDED
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"pages compute on {device}", file=sys.stderr)
     books = prepare(paths)
     if len(paths) > 1:
-        begin(ahead(paths, options.paths, **requested))
+        run_ahead(ahead(paths, options.paths, **requested))
     try:
         checked = [
             _check_one(path, number, len(paths), options, requested)
@@ -78,8 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         notes = [note for each in checked for note in each.notes]
         print("\n".join(notes) or "no sentence nearly says a number that is printed beside it")
     # One page of a book needs little of what its project sets.
-    whole = books if any(map(Path.is_dir, options.paths)) else []
-    for message in _unmatched(whole, paths, results):
+    of_folders = books if any(map(Path.is_dir, options.paths)) else []
+    for message in _unmatched(of_folders, paths, results):
         print(message, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
 

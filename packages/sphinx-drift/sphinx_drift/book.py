@@ -14,9 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from sphinx_drift.configuration import find_project
 from sphinx_drift.patterns import inside, matches
-from sphinx_drift.settings import Settings, changed_by_environment, entries, read_table, table_in
+from sphinx_drift.settings import (
+    Settings,
+    changed_by_environment,
+    entries,
+    find_project,
+    read_table,
+    table_in,
+)
 from sphinx_drift.shapes import Place
 
 if TYPE_CHECKING:
@@ -32,8 +38,6 @@ _EXECUTE = {
     "timeout": "nb_execution_timeout",
 }
 """What Jupyter Book calls the settings of MyST-NB that count here, below `execute:`."""
-_EXCLUDING = ("exclude_patterns", "html_static_path", "html_extra_path", "templates_path")
-"""Where Sphinx looks for no pages."""
 _ALWAYS_EXCLUDED = (
     *("**/_sources", ".#*", "**/.#*", "*.lproj/**", "**.ipynb_checkpoints"),
     "**.jupyter_cache",
@@ -85,13 +89,12 @@ class Book(NamedTuple):
         own = inside(page, self.folder)
         assert own is not None  # noqa: S101 - the book was found above the page
         named = _IN_MYST_YML if _MYSTMD in self.settings else {}
-        for name in _EXCLUDING:
-            patterns = _ALWAYS_EXCLUDED * (name == "exclude_patterns")
-            if matches([*patterns, *(self.settings.get(name) or ())], own):
-                return named.get(name, name)
-        included = self.settings.get("include_patterns", ["**"])
-        name = "include_patterns"
-        return "" if matches(included, own) else named.get(name, name)
+        name = "exclude_patterns"
+        if not matches([*_ALWAYS_EXCLUDED, *(self.settings.get(name) or ())], own):
+            name = "include_patterns"
+            if matches(self.settings.get(name, ["**"]), own):
+                return ""
+        return named.get(name, name)
 
 
 def names_read() -> list[str]:
@@ -149,7 +152,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         return None
     code = f"from sphinx_drift.book import print_settings; print_settings({_MARK!r})"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
-    command += [*names_read(), *_EXCLUDING, "include_patterns"]
+    command += [*names_read(), "exclude_patterns", "include_patterns"]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=_PATIENCE

@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.book import book_of, left_out
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
-from sphinx_drift.report.summary import is_nothing
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
-from sphinx_drift.run_and_judge import report_origins, run_and_judge
+from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
-from sphinx_drift.source.mystmd import why_not_run
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
-from sphinx_drift.source.update import update
+from sphinx_drift.source.update import change_for
 from sphinx_drift.source.variants import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -60,7 +58,6 @@ def prepare(paths: Iterable[Path]) -> list[Settings]:
     for folder in {path.parent: None for path in paths}:
         with contextlib.suppress(ValueError):  # reported when the file is checked
             books.append(book_of(folder).resolved)
-    report_origins({name: folder for book in books for name, folder in book.packages.items()})
     HOST.preload = libraries(books[0].preload if books else None, paths)
     return books
 
@@ -71,7 +68,10 @@ def settings_for(path: Path, **requested: Any) -> Settings:
 
 
 def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dict[Path, Settings]:
-    """Return how the files are run that are begun ahead, whether they document anything or not."""
+    """Return how the files are run that may begin ahead: those that no book leaves out.
+
+    They run whether they document anything or not, as if each had to be complete.
+    """
     settings = {}
     for path in paths:
         with contextlib.suppress(ValueError):  # reported when the file is checked
@@ -88,11 +88,8 @@ def is_page(path: Path) -> bool:
 
 def has_cells(path: Path) -> bool:
     """Whether a file has anything to run, or can't be read, which its check reports."""
-    try:
-        loaded = load(path, is_mystmd=book_of(path.parent).resolved.is_mystmd)
-    except Exception:  # noqa: BLE001 - whatever is wrong with it
-        return True
-    return loaded is not None and bool(loaded[0].cells or loaded[0].problems)
+    file = opened(path, named=True)
+    return isinstance(file, Opened) or bool(file.result.outcomes)
 
 
 @dataclass(frozen=True)
@@ -122,12 +119,14 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         if excluded := "" if named else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
         shown = not str(book.settings.get("nb_output_stderr", "show")).startswith("remove")
-        # What a notebook has stored of stderr names the machine that wrote it.
-        seen = shown and not is_notebook(path)
         settings = settings_for(path, **requested)
-        read = partial(load, key=settings.metadata_key, is_mystmd=settings.is_mystmd)
-        page, notebook = read(path, stderr=seen) or (Page(), None)
-        why = "" if named or not notebook else _left_out(path, book, settings, notebook.metadata)
+        key, is_mystmd = settings.metadata_key, settings.is_mystmd
+        read = partial(load, path, stderr=shown, key=key, is_mystmd=is_mystmd)
+        page, notebook = read() or (Page(), None)
+        why = ""
+        if notebook and not named:
+            own = left_out_by(notebook.metadata, key, is_mystmd=is_mystmd)
+            why = own or _left_out_of_book(path, book)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         return failed(path, f"{type(error).__name__}: {error}")
     if notebook is None or not (page.cells or page.problems):
@@ -171,32 +170,19 @@ def _run(path: Path, file: Opened, *, named: bool, updates: bool, prose: bool) -
     result, execution, judge = run_and_judge(
         page, notebook, folder=path.parent, file=str(path), settings=file.settings
     )
-    if not named and page.stored:
+    if not named and page.is_notebook:
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
         result = replace(result, outcomes=outcomes)
-    elif named and is_nothing([result]):
-        nothing = Outcome(Kind.NOTHING_CHECKED, 1, message="none of its outputs is documented")
-        result = replace(result, outcomes=(*result.outcomes, nothing))
 
     def reread(text: str) -> Page | None:
-        stderr = any(cell.has_stderr for cell in page.cells)
-        loaded = file.read(path, text=text.removeprefix("\ufeff"), stderr=stderr)
+        loaded = file.read(text=text)
         return loaded and chosen(loaded[0], execution.versions)
 
     page = chosen(page, execution.versions)
-    change = update(path, page, notebook, result, judge, reread) if updates else None
+    change = change_for(path, page, notebook, result, judge, reread) if updates else None
     notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
     return Checked(result, change, tuple(notes))
-
-
-def _left_out(path: Path, book: Book, settings: Settings, metadata: Mapping[str, Any]) -> str:
-    """Return the setting by which a page or its book has it not run; nothing if it runs."""
-    return (
-        left_out_by(metadata, settings.metadata_key)
-        or (why_not_run(metadata) if settings.is_mystmd else "")
-        or _left_out_of_book(path, book)
-    )
 
 
 def _left_out_of_book(path: Path, book: Book) -> str:
@@ -210,4 +196,4 @@ def _left_out_of_book(path: Path, book: Book) -> str:
 def failed(path: Path, message: str, kind: Kind = Kind.UNREADABLE) -> Checked:
     """Return the result of a file on which nothing could be compared."""
     outcome = Outcome(kind, 1, message=message)
-    return Checked(PageResult(str(path), (outcome,), stored=is_notebook(path)))
+    return Checked(PageResult(str(path), (outcome,), is_notebook=is_notebook(path)))

@@ -25,16 +25,13 @@ if TYPE_CHECKING:
     from sphinx_drift.output.filters import Filter
     from sphinx_drift.run.results import Execution
 
-_WITH_ERROR = (Part.ALL, Part.MAIN, Part.STDERR)
-"""The parts to which the message of an error belongs."""
-_STREAMS = {Part.STDOUT, Part.STDERR, Part.VALUE}
 _WITHIN = {
-    Part.ALL: {*_STREAMS, Part.PICTURE, Part.TRACEBACK},
+    Part.ALL: {Part.STDOUT, Part.STDERR, Part.VALUE, Part.PICTURE, Part.TRACEBACK},
     Part.MAIN: {Part.STDOUT, Part.VALUE, Part.PICTURE, Part.TRACEBACK},
     Part.VALUE: {Part.VALUE, Part.PICTURE},
     Part.STDERR: {Part.STDERR, Part.TRACEBACK},
 }
-"""What an expectation that is unchecked leaves unchecked, if nothing else documents it."""
+"""What an expectation of a part speaks for, besides that part; an error is in its traceback."""
 
 
 def judge_page(  # noqa: PLR0913 - one page has these parts
@@ -68,34 +65,27 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
 
     """
     outcomes = list(page.problems)
-    skipped: Counter[str] = Counter()
-    context = _Context(
-        page,
-        execution,
-        policy,
-        (*filters, *machine_paths(Path(file).absolute().parent)),
-        away=away,
-        errors_fail=errors_fail,
-    )
+    not_text: Counter[str] = Counter()
+    filters = (*filters, *machine_paths(Path(file).absolute().parent))
+    run = _Run(page, execution, policy, filters, away=away, errors_fail=errors_fail)
+    # Those of the page itself may match nothing, which is reported.
+    run.filter_counts.update({own.name: 0 for own in page.own.get("filters", ())})
     for cell in page.cells:
-        context.filtered.update({own.name: 0 for own in cell.filters})  # which may match nothing
         try:
             output = printed(notebook.cells[cell.index].outputs)
             full = printed(precise.cells[cell.index].outputs) if precise else None
-            skipped.update(widgets=output.widgets, pictures=output.pictures)
-            outcomes += _check_cell(cell, output, full, context)
+            not_text.update(widgets=output.widgets, pictures=output.pictures)
+            outcomes += _CellCheck(cell, output, full, run).outcomes()
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
             message = traceback.format_exc(limit=-3)
             outcomes.append(_outcome(cell, Kind.COULD_NOT_CHECK, message=message))
     failure = execution.failure
-    if failure and failure.index < 0 and not any(o.kind is Kind.NOT_EXECUTED for o in outcomes):
-        # All cells ran and then something broke: no cell reports it.
+    all_ran = not any(outcome.kind is Kind.NOT_EXECUTED for outcome in outcomes)
+    if failure and failure.index is None and all_ran:
+        # Something broke later: no cell reports it.
         outcomes.append(Outcome(Kind.COULD_NOT_CHECK, 1, message=failure.message))
-    if (
-        page.complete
-        and page.cells
-        and not any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
-    ):
+    is_checked = any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
+    if page.complete and page.cells and not is_checked:
         outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))
     return PageResult(
         file,
@@ -103,14 +93,14 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         cells=len(page.cells),
         policy=policy,
         environment=execution.environment,
-        skipped=+skipped,
-        filtered=context.filtered,
-        stored=page.stored,
+        not_text=+not_text,
+        filter_counts=run.filter_counts,
+        is_notebook=page.is_notebook,
     )
 
 
 @dataclass(frozen=True)
-class _Context:
+class _Run:
     """What all cells of a page have in common."""
 
     page: Page
@@ -119,7 +109,7 @@ class _Context:
     filters: Sequence[Filter]
     away: bool
     errors_fail: bool
-    filtered: Counter[str] = field(default_factory=Counter)
+    filter_counts: Counter[str] = field(default_factory=Counter)
 
 
 def _outcome(
@@ -139,201 +129,191 @@ def _outcome(
     return replace(outcome, **parts)  # type: ignore[arg-type]
 
 
-def _check_cell(
-    cell: Cell, output: Printed, full: Printed | None, context: _Context
-) -> Iterator[Outcome]:
-    """Compare a cell's outputs with its expectations, and look for undocumented ones."""
-    if (stopped := _stopped(cell, output, context)) is not None:
-        yield stopped
-        return
-    outcomes: list[Outcome] = []
-    for expectation in cell.expectations:
-        outcome = _check_expectation(cell, expectation, output, full, context)
-        if not (context.page.stored and expectation.part in BESIDE):
-            outcomes.append(outcome)
-        elif outcome.kind.fails and not any(other.kind.fails for other in outcomes):
-            outcomes.append(replace(outcome, message=f"as {expectation.part.value}"))
-    yield from outcomes
-    if context.page.stored:
-        yield from _check_stored(cell, output, outcomes, context)
-    yield from _check_rest(cell, output, context)
+@dataclass(frozen=True)
+class _CellCheck:
+    """A cell, what it printed, and the run that it was part of."""
 
+    cell: Cell
+    output: Printed
+    precise: Printed | None
+    run: _Run
 
-def _stopped(cell: Cell, output: Printed, context: _Context) -> Outcome | None:
-    """Return why a cell has no outputs to compare: it raised, or wasn't run."""
-    failure = context.execution.failure
-    if failure is not None and failure.index == cell.index:
-        # The display of a value may raise, of which the kernel says nothing.
-        message = output.error if failure.kind is Ending.RAISED else failure.message
-        kind, executed = Kind[failure.kind.name], output.select(Part.ALL)
-        return _outcome(cell, kind, message=message or failure.message, executed=executed)
-    if cell.index not in context.execution.executed:
-        message = failure.message if failure is not None and failure.index < 0 else ""
-        return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
-    if not (cell.expectations or context.page.complete):
+    def outcomes(self) -> Iterator[Outcome]:
+        """Compare the outputs with their expectations, and look for undocumented ones."""
+        if (stopped := self._stopped()) is not None:
+            yield stopped
+            return
+        is_notebook = self.run.page.is_notebook
+        compared: list[Outcome] = []
+        for expectation in self.cell.expectations:
+            outcome = self._compared(expectation)
+            if not (is_notebook and expectation.part in BESIDE):
+                compared.append(outcome)
+            elif outcome.kind.fails and not any(other.kind.fails for other in compared):
+                compared.append(replace(outcome, message=f"as {expectation.part.value}"))
+        yield from compared
+        is_free = any(self._excluded(e) for e in self.cell.expectations)
+        is_claim = self.cell.is_claim and not is_free
+        if is_notebook and not is_free and not any(other.kind.fails for other in compared):
+            yield from self._beside(is_claim=is_claim)
+        if undocumented := self._undocumented(is_claim=is_claim):
+            yield undocumented
+
+    # Cells without outputs to compare
+
+    def _stopped(self) -> Outcome | None:
+        """Return why there is nothing to compare: the cell raised, or wasn't run."""
+        cell, output, execution = self.cell, self.output, self.run.execution
+        failure = execution.failure
+        if failure is not None and failure.index == cell.index:
+            # The display of a value may raise, of which the kernel says nothing.
+            message = output.error if failure.kind is Ending.RAISED else failure.message
+            kind, executed = Kind[failure.kind.name], output.select(Part.ALL)
+            return _outcome(cell, kind, message=message or failure.message, executed=executed)
+        if cell.index not in execution.executed:
+            message = failure.message if failure is not None and failure.index is None else ""
+            return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
+        if cell.expectations or self.run.page.complete:
+            if SKIPS & cell.tags:
+                return self._skipped()
+            if self._raised and not cell.may_raise:
+                return _outcome(cell, Kind.RAISED, message=output.error)
         return None
-    if SKIPS & cell.tags:
-        return _skipped(cell, context)
-    if output.error and not (output.native_error or cell.may_raise):
-        return _outcome(cell, Kind.RAISED, message=output.error)
-    return None
 
-
-def _skipped(cell: Cell, context: _Context) -> Outcome:
-    """Return what comes of a cell that its author has excluded from execution."""
-    message = f"tagged {' and '.join(sorted(SKIPS & cell.tags))}"
-    # In a notebook the tag is all that its author can say; a page has to give a reason.
-    reasons = [expectation.unchecked for expectation in cell.expectations]
-    if cell.glued:
-        return _outcome(cell, Kind.QUOTATION, message=_unchecked_glue(cell.glued))
-    if context.page.stored or (reasons and all(reasons)):
-        message = "; ".join([message, *dict.fromkeys(filter(None, reasons))])
+    def _skipped(self) -> Outcome:
+        """Return what comes of a cell that its author has excluded from execution."""
+        cell = self.cell
+        if cell.glued:
+            return _outcome(cell, Kind.QUOTATION, message=_unchecked_glue(cell.glued))
+        tags = f"tagged {' and '.join(sorted(SKIPS & cell.tags))}"
+        # In a notebook the tag is all that its author can say; a page has to give a reason.
+        reasons = [expectation.unchecked for expectation in cell.expectations]
+        if not self.run.page.is_notebook and not (reasons and all(reasons)):
+            return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=tags)
+        message = "; ".join([tags, *dict.fromkeys(filter(None, reasons))])
         return _outcome(cell, Kind.UNCHECKED, *cell.expectations[:1], message=message)
-    return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
 
+    @property
+    def _raised(self) -> bool:
+        """Whether the cell raised an error that is an output of its own."""
+        return bool(self.output.error) and not self.output.native_error
 
-def _unchecked_glue(names: Iterable[str]) -> str:
-    return f"{', '.join(names)}: glued to be shown elsewhere, though nothing checks it"
+    # What is documented
 
+    def _compared(self, expectation: Expectation) -> Outcome:
+        """Compare one expectation with what its cell printed."""
+        filters = self.run.filters
+        text = filtered(expectation.text, filters)
+        expectation = replace(expectation, text=text)
+        executed = filtered(self.output.select(expectation.part), filters, self.run.filter_counts)
+        cannot = self._cannot_compare(expectation, executed)
+        if cannot is not None:
+            kind, message = cannot
+            return _outcome(self.cell, kind, expectation, message=message, executed=executed)
+        full = self.precise and self.precise.select(expectation.part)
+        verdict = compare(
+            text,
+            executed,
+            policy=Policy.EXACT if expectation.reference_only else self.run.policy,
+            precise=filtered(full, filters) if full else None,
+            waivers=expectation.waivers,
+        )
+        kind, message = self._judged(verdict, expectation)
+        parts = {"message": message, "executed": executed, "verdict": verdict}
+        return _outcome(self.cell, kind, expectation, **parts)
 
-def _check_stored(
-    cell: Cell, output: Printed, others: Sequence[Outcome], context: _Context
-) -> Iterator[Outcome]:
-    """Yield what a notebook's cell shows besides its text and didn't, or no longer shows."""
-    if any(_excluded(e, context) for e in cell.expectations):
-        return
-    if any(other.kind.fails for other in others):
-        return
-    if cell.drawn is not None and (context.page.complete or cell.is_claim):
-        nouns = ("pictures", "widgets")
-        for noun, before, now in zip(nouns, cell.drawn, output.drawn, strict=True):
-            if before != now:
-                message = f"{noun}: it has {before} stored, and made {now}"
-                yield _outcome(cell, Kind.PICTURE, message=message)
-    stored = {e.part for e in cell.expectations}
-    for stream in BESIDE:
-        text = output.select(stream)
-        if cell.expectations and stream not in stored and text.strip():
-            yield _outcome(cell, Kind.UNDOCUMENTED, message=f"on {stream.value}", executed=text)
+    def _judged(self, verdict: Verdict, expectation: Expectation) -> tuple[Kind, str]:
+        """Return what a verdict means for an expectation, and what there is to say of it."""
+        if not verdict.tokens:
+            return Kind.EMPTY, ""
+        if not verdict.same:
+            return Kind.DRIFT, ""
+        if verdict.stale and self.run.policy is not Policy.PORTABLE:
+            waivers = (f"{w.documented} -> {w.executed} ({w.reason})" for w in verdict.stale)
+            return Kind.WAIVER, "; ".join(waivers)
+        if unknown := self.output.unknown_in(expectation.part):
+            return Kind.UNCHECKED, f"{unknown} may show more than the text, which is right"
+        return Kind.VERIFIED, ""
 
+    def _cannot_compare(self, expectation: Expectation, executed: str) -> tuple[Kind, str] | None:
+        """Return why an output can't be compared; None if it can."""
+        if expectation.problem:
+            return Kind.VARIANT, expectation.problem
+        # Jupyter doesn't say the module of an error; a notebook can't say whether it was raised.
+        is_printed = (
+            self.cell.index in self.run.execution.succeeded and not self.run.page.is_notebook
+        )
+        error = "" if is_printed else self.output.error
+        if expectation.raises.rpartition(".")[2] not in ("", error.partition(":")[0]):
+            return Kind.NOT_RAISED, f"expected {expectation.raises}, got {error or 'no error'}"
+        part = expectation.part
+        glued = self.output.glued.get(part if part is Part.PICTURE else Part.VALUE, ())
+        is_free = expectation.unchecked or expectation.reference_only
+        if glued and is_free and part not in (Part.STDOUT, Part.STDERR, Part.TRACEBACK):
+            return Kind.QUOTATION, _unchecked_glue(glued)
+        if not executed.strip():
+            return Kind.NO_OUTPUT, f"as {part.value}" * (part in BESIDE)
+        return self._excluded(expectation)
 
-def _check_expectation(
-    cell: Cell, expectation: Expectation, output: Printed, full: Printed | None, context: _Context
-) -> Outcome:
-    """Compare one expectation with what its cell printed."""
-    filters = (*cell.filters, *context.filters)
-    text = filtered(expectation.text, filters)
-    expectation = replace(expectation, text=text)
-    executed = filtered(output.select(expectation.part), filters, context.filtered)
-    cannot = _cannot_compare(expectation, output, executed, context)
-    if cannot is not None:
-        kind, message = cannot
-        return _outcome(cell, kind, expectation, message=message, executed=executed)
-    precise = filtered(full.select(expectation.part), filters) if full else None
-    verdict = compare(
-        text,
-        executed,
-        policy=Policy.EXACT if expectation.reference_only else context.policy,
-        precise=precise,
-        waivers=expectation.waivers,
-    )
-    kind, message = _judged(verdict, expectation, output, context)
-    return _outcome(cell, kind, expectation, message=message, executed=executed, verdict=verdict)
+    def _excluded(self, expectation: Expectation) -> tuple[Kind, str] | None:
+        """Return why the page excludes an output from comparison; None if it doesn't."""
+        if expectation.unchecked:
+            return Kind.UNCHECKED, expectation.unchecked
+        if expectation.reference_only and self.run.away:
+            return Kind.NOT_COMPARED, expectation.reference_only
+        return None
 
+    # What isn't
 
-def _judged(
-    verdict: Verdict, expectation: Expectation, output: Printed, context: _Context
-) -> tuple[Kind, str]:
-    """Return what a verdict means for an expectation, and what there is to say of it."""
-    if not verdict.tokens:
-        return Kind.EMPTY, ""
-    if not verdict.same:
-        return Kind.DRIFT, ""
-    if verdict.stale and context.policy is not Policy.PORTABLE:
-        waivers = (f"{w.documented} -> {w.executed} ({w.reason})" for w in verdict.stale)
-        return Kind.WAIVER, "; ".join(waivers)
-    if unknown := output.unknown_in(expectation.part):
-        return Kind.UNCHECKED, f"{unknown} may show more than the text, which is right"
-    return Kind.VERIFIED, ""
+    def _beside(self, *, is_claim: bool) -> Iterator[Outcome]:
+        """Yield what a notebook's cell shows besides its text and didn't, or no longer shows."""
+        cell, output = self.cell, self.output
+        if cell.drawn is not None and (self.run.page.complete or is_claim):
+            nouns = ("pictures", "widgets")
+            for noun, before, now in zip(nouns, cell.drawn, output.drawn, strict=True):
+                if before != now:
+                    message = f"{noun}: it has {before} stored, and made {now}"
+                    yield _outcome(cell, Kind.PICTURE, message=message)
+        for part in BESIDE if cell.expectations else ():
+            text = output.select(part)
+            if text.strip() and part not in {e.part for e in cell.expectations}:
+                message = f"on {part.value}"
+                yield _outcome(cell, Kind.UNDOCUMENTED, message=message, executed=text)
 
-
-def _cannot_compare(
-    expectation: Expectation, output: Printed, executed: str, context: _Context
-) -> tuple[Kind, str] | None:
-    """Return why an output can't be compared; None if it can."""
-    if expectation.problem:
-        return Kind.VARIANT, expectation.problem
-    if expectation.raises and output.error.partition(":")[0] != expectation.raises:
-        message = f"expected {expectation.raises}, got {output.error or 'no error'}"
-        return Kind.NOT_RAISED, message
-    has_glued = expectation.part not in (Part.STDOUT, Part.STDERR, Part.TRACEBACK)
-    is_picture = expectation.part is Part.PICTURE
-    glued = output.glued.get(Part.PICTURE if is_picture else Part.VALUE, ())
-    if glued and has_glued and (expectation.unchecked or expectation.reference_only):
-        return Kind.QUOTATION, _unchecked_glue(glued)
-    if not executed.strip():
-        return Kind.NO_OUTPUT, f"as {expectation.part.value}" * (expectation.part in BESIDE)
-    return _excluded(expectation, context)
-
-
-def _excluded(expectation: Expectation, context: _Context) -> tuple[Kind, str] | None:
-    """Return why the page excludes an output from comparison; None if it doesn't."""
-    if expectation.unchecked:
-        return Kind.UNCHECKED, expectation.unchecked
-    if expectation.reference_only and context.away:
-        return Kind.NOT_COMPARED, expectation.reference_only
-    return None
-
-
-def _check_rest(cell: Cell, output: Printed, context: _Context) -> Iterator[Outcome]:
-    """Yield what the cell printed that none of its expectations documents."""
-    documented = {e.part for e in cell.expectations}
-    has_error = bool(output.error) and not output.native_error
-    if has_error and Part.ALL not in documented and not any(e.raises for e in cell.expectations):
-        yield _raised(cell, output, context)
-        return
-    rest = _undocumented(cell, output, documented, is_page=not context.page.stored)
-    if rest:
-        is_wrong = context.page.complete or _is_claim(cell, context)
+    def _undocumented(self, *, is_claim: bool) -> Outcome | None:
+        """Return what readers see of a cell's outputs, or what it raised, and nothing documents."""
+        cell, output, page = self.cell, self.output, self.run.page
+        documented = {e.part for e in cell.expectations}
+        is_named = Part.ALL in documented or any(e.raises for e in cell.expectations)
+        if self._raised and not is_named:
+            may_raise = cell.may_raise or not self.run.errors_fail
+            is_free = may_raise and not (page.complete or cell.expectations)
+            kind = Kind.NO_EXPECTATION if is_free else Kind.RAISED
+            return _outcome(cell, kind, message=output.error)
+        covered = documented.union(cell.hidden, *(_WITHIN.get(part, ()) for part in documented))
+        covered -= {Part.PICTURE} - documented  # its text has an expectation of its own
+        if _in_forms(output, documented):
+            covered.add(Part.VALUE)
+        pictures = [Part.PICTURE] * (output.draws_text and not page.is_notebook)
+        shown = [*output.parts, *pictures, *[Part.TRACEBACK] * self._raised]
+        if not cell.is_seen:  # what it glues is shown elsewhere
+            shown = [part for part in shown if part in output.glued]
+        rest = [part for part in shown if part not in covered]
+        if not rest:
+            return None
+        rest = [*dict.fromkeys(Part.STDERR if part is Part.TRACEBACK else part for part in rest)]
         names = tuple(part.value for part in rest)
-        yield _outcome(
+        return _outcome(
             cell,
-            Kind.UNDOCUMENTED if is_wrong else Kind.NO_EXPECTATION,
+            Kind.UNDOCUMENTED if page.complete or is_claim else Kind.NO_EXPECTATION,
             message=f"on {' and '.join(names)}",
             streams=names,
             executed="".join(output.select(part) for part in rest),
         )
 
 
-def _raised(cell: Cell, output: Printed, context: _Context) -> Outcome:
-    """Return what comes of an error that no expectation names."""
-    may_raise = cell.may_raise or not context.errors_fail
-    is_free = may_raise and not (context.page.complete or cell.expectations)
-    return _outcome(cell, Kind.NO_EXPECTATION if is_free else Kind.RAISED, message=output.error)
-
-
-def _is_claim(cell: Cell, context: _Context) -> bool:
-    """Whether what is stored of a notebook's cell says that it prints nothing more."""
-    return cell.is_claim and not any(_excluded(e, context) for e in cell.expectations)
-
-
-def _undocumented(
-    cell: Cell, output: Printed, documented: set[Part], *, is_page: bool
-) -> list[Part]:
-    """Return the parts of an output that readers see and no expectation documents."""
-    covered = documented | cell.hidden
-    if Part.MAIN in documented:
-        covered |= {Part.STDOUT, Part.VALUE}
-    if _in_forms(output, documented):
-        covered |= {Part.VALUE}
-    rest = [part for part in output.parts if part not in covered and Part.ALL not in covered]
-    if is_page and output.draws_text and Part.PICTURE not in covered:
-        rest.append(Part.PICTURE)
-    has_error = bool(output.error) and not output.native_error
-    if has_error and documented.isdisjoint(_WITH_ERROR) and Part.STDERR not in rest:
-        rest.append(Part.STDERR)
-    # Of a cell that isn't seen, what it glues is shown elsewhere.
-    return rest if cell.is_seen else [part for part in rest if part in output.glued]
+def _unchecked_glue(names: Iterable[str]) -> str:
+    return f"{', '.join(names)}: glued to be shown elsewhere, though nothing checks it"
 
 
 def _in_forms(output: Printed, documented: set[Part]) -> bool:
@@ -356,29 +336,29 @@ def compare_runs(
             yield _outcome(cell, Kind.UNREPEATABLE, message=message)
         return
     for cell in page.cells:
-        if page.stored and any(expectation.unchecked for expectation in cell.expectations):
+        if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
             continue  # a notebook says it of a whole cell
         runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
-        for part in _parts_shown(cell, runs, is_page=not page.stored):
-            once, again = (filtered(run.select(part), (*cell.filters, *filters)) for run in runs)
+        for part in _parts_to_repeat(cell, runs, is_page=not page.is_notebook):
+            once, again = (filtered(run.select(part), filters) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:
-                yield _outcome(
-                    cell, Kind.UNREPEATABLE, documented=once, executed=again, verdict=verdict
-                )
+                parts = {"documented": once, "executed": again, "verdict": verdict}
+                yield _outcome(cell, Kind.UNREPEATABLE, **parts)  # type: ignore[arg-type]
                 break
 
 
-def _parts_shown(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> list[Part]:
-    """Return the parts of a cell's outputs that readers see: of a value, the documented forms."""
-    documented = {expectation.part for expectation in cell.expectations}
-    is_text_seen = documented & OF_VALUES or not all(_in_forms(run, documented) for run in runs)
-    texts = {Part.ALL} if is_text_seen else {Part.STDOUT, Part.STDERR}
-    unseen = {*FORMS} - documented if documented and is_page else set()
-    if unchecked := {e.part for e in cell.expectations if e.unchecked}:
-        texts = (_STREAMS if is_text_seen else texts) - cell.hidden
-        unseen = unseen.union(*(_WITHIN.get(part, {part}) for part in unchecked))
-        if Part.MAIN in unchecked and any(run.error for run in runs):
-            unseen.add(Part.STDERR)  # to which the error belongs as well
-        texts, unseen = texts | documented - unchecked, unseen - (documented - unchecked)
-    return [part for part in Part if part in {*texts, *BESIDE} - unseen]
+def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> list[Part]:
+    """Return the parts that readers see of a cell's outputs, and that aren't unchecked."""
+    checked = {e.part for e in cell.expectations if not e.unchecked}
+    unchecked = {e.part for e in cell.expectations if e.unchecked}
+    documented = checked | unchecked
+    free = cell.hidden.union(*(_WITHIN.get(part, {part}) for part in unchecked))
+    if Part.TRACEBACK in free and any(run.error for run in runs):
+        free |= {Part.STDERR}  # to which the error belongs as well
+    if documented and is_page:  # which shows the forms of a value that it documents
+        free |= {*FORMS} - documented
+    if not documented & OF_VALUES and all(_in_forms(run, documented) for run in runs):
+        free |= {Part.VALUE}
+    shown = {Part.STDOUT, Part.STDERR, Part.VALUE, *BESIDE} - free
+    return [part for part in Part if part in shown | checked]

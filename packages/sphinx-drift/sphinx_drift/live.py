@@ -2,7 +2,7 @@
 
 sphinx-autobuild watches the files, builds after each save, serves the pages and reloads them. What
 is added here is a fork server that outlives the builds, so that libraries are loaded only once,
-and the setting by which a build runs only the pages that changed, or a module that they imported.
+and the setting by which a build runs only the pages that changed, or a file that they read.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forked_kernels import provisioner
-from sphinx_drift.configuration import find_project, project_file
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.preload import libraries
+from sphinx_drift.settings import find_project, project_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

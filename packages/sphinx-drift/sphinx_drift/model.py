@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy, Verdict
 from sphinx_drift.output.printed_text import Part
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sphinx_drift.compare.compare import Waiver
-    from sphinx_drift.output.filters import Filter
 
 
 _UNKNOWN = 2
@@ -200,17 +199,19 @@ class PageResult:
     cells: int = 0
     policy: Policy = Policy.EXACT
     environment: Mapping[str, str] = field(default_factory=dict)
-    skipped: Mapping[str, int] = field(default_factory=dict)
+    not_text: Mapping[str, int] = field(default_factory=dict)
     """How many outputs are not text, by what they are."""
-    filtered: Mapping[str, int] = field(default_factory=dict)
+    filter_counts: Mapping[str, int] = field(default_factory=dict)
     """How much was replaced before it was compared, by the names of filters."""
-    stored: bool = False
-    """Whether it is a notebook, whose cells are reported by number and not by line."""
+    is_notebook: bool = False
+    """Whether its cells are reported by number and not by line."""
+    is_optional: bool = False
+    """Whether it is a notebook that nothing requires to be checked."""
     left_out: str = ""
     """The setting of the book by which it is not executed, if it isn't."""
     was_run: bool = field(default=True, compare=False)
     """Whether it was run in this build."""
-    kept: bool = field(default=False, compare=False)
+    from_cache: bool = field(default=False, compare=False)
     """Whether its outputs are those of an earlier run, which jupyter-cache has kept."""
 
     @property
@@ -275,8 +276,6 @@ class Cell:
     """The streams that no reader is shown."""
     glued: tuple[str, ...] = ()
     """The names by which what a notebook has stored of it is shown elsewhere."""
-    filters: tuple[Filter, ...] = ()
-    """What varies in its outputs, besides what does on every page."""
 
     @property
     def last_line(self) -> int:
@@ -305,10 +304,12 @@ class Page:
 
     cells: tuple[Cell, ...] = ()
     problems: tuple[Outcome, ...] = ()
-    stored: bool = field(default=False, kw_only=True)
+    is_notebook: bool = field(default=False, kw_only=True)
     """Whether it is a notebook, whose stored outputs are what it documents."""
-    complete: bool = field(default=True, kw_only=True)
+    complete: bool = field(default=False, kw_only=True)
     """Whether each of its outputs must be documented."""
+    own: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    """What it says of itself in its metadata, by the names of settings."""
 
     @property
     def is_checked(self) -> bool:

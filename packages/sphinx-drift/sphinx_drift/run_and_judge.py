@@ -14,14 +14,13 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS
-from sphinx_drift.run import kept, run
+from sphinx_drift.run import cache, run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.in_full import IN_FULL
-from sphinx_drift.run.injected import fill_memory, report_versions
+from sphinx_drift.run.injected import package_origins, report_versions
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import left_out_by
-from sphinx_drift.source.mystmd import why_not_run
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.variants import chosen, packages_named
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from sphinx_drift.settings import Settings
 
 _VERSIONS = Probe(None, injected(report_versions))
+_ORIGINS = Probe(None, injected(package_origins))
 
 
 def run_and_judge(
@@ -56,11 +56,11 @@ def run_and_judge(
         else of the same outputs.
 
     """
-    settings = settings.of_page(notebook.metadata)
+    settings = settings.of_page(notebook.metadata, **page.own)
     page = settings.applied_to(page, Path(file))
     runs = planned(page, folder, settings)
     judge = partial(judge_run, notebook=notebook, file=file, settings=settings)
-    execution = kept.find(notebook, runs[0], settings.cache) if settings.cache else None
+    execution = cache.find(notebook, runs[0], settings.cache) if settings.cache else None
     # Whatever fails is said of a run of now, and a second look is at the same run as the first.
     if execution is None or judge(page, execution).failed:
         execution = run.execute(notebook, runs[0])
@@ -84,8 +84,8 @@ def run_and_judge(
         result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
     if settings.cache and not execution.since:
         is_right = not result.failed
-        key = kept.keep(notebook, runs[0], execution, settings.cache, is_right=is_right)
-        execution = replace(execution, kept=key)
+        key = cache.keep(notebook, runs[0], execution, settings.cache, is_right=is_right)
+        execution = replace(execution, cache_key=key)
     return result, execution, partial(judge, execution=execution)
 
 
@@ -112,12 +112,7 @@ def judge_run(  # noqa: PLR0913 - what is known of a page
         errors_fail=settings.goes_on(page) and not settings.allow_errors,
     )
     outcomes = (*result.outcomes, *_imported_elsewhere(page, execution, settings))
-    return replace(result, outcomes=outcomes, kept=bool(execution.since))
-
-
-def report_origins(packages: Mapping[str, Path]) -> None:
-    """Let pages report from where they import some packages."""
-    os.environ["DRIFT_PACKAGES"] = ",".join(packages)
+    return replace(result, outcomes=outcomes, from_cache=bool(execution.since))
 
 
 def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) -> Iterator[Outcome]:
@@ -131,13 +126,12 @@ def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) ->
             yield Outcome(Kind.ELSEWHERE, page.cells[0].line, message=message)
 
 
-def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
-    """Start to run pages ahead, as :func:`run_and_judge` is going to ask for them.
+def run_ahead(pages: Mapping[Path, Settings]) -> set[Path]:
+    """Start to run pages, as :func:`run_and_judge` is going to ask for them.
 
     Args:
         pages: How each is run, in the order in which they begin; those that have nothing to check
             are left out.
-        executor: The function that returns the executor, ``module:function``; nothing for ours.
 
     Returns:
         The pages that have begun.
@@ -147,21 +141,20 @@ def begin(pages: Mapping[Path, Settings], executor: str = "") -> set[Path]:
     for path, settings in pages.items():
         with suppress(Exception):  # it is read again, where that is an outcome
             loaded = load(path, is_mystmd=settings.is_mystmd)
-            page, notebook = loaded or (Page(complete=False), None)
+            page, notebook = loaded or (Page(), None)
             # Whether a page with an execution mode of its own runs, its parser knows.
             key = settings.metadata_key
             own_mode = notebook and (
                 "execution_mode" in table_in(notebook.metadata, key)
-                or left_out_by(notebook.metadata, key)
-                or (settings.is_mystmd and why_not_run(notebook.metadata))
+                or left_out_by(notebook.metadata, key, is_mystmd=settings.is_mystmd)
             )
             if notebook and not own_mode and settings.applied_to(page, path).is_checked:
-                own = settings.of_page(notebook.metadata)
+                own = settings.of_page(notebook.metadata, **page.own)
                 requests = planned(page, path.parent, own)
-                if not (own.cache and kept.holds(notebook, requests[0], own.cache)):
+                if not (own.cache and cache.holds(notebook, requests[0], own.cache)):
                     jobs += [(notebook, request) for request in requests]
                     begun.add(path)
-    run.begin(jobs, executor)
+    run.queue(jobs)
     return begun
 
 
@@ -169,14 +162,17 @@ def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
     """Return how a page that starts in a folder is run, as far as it is known."""
     goes_on = settings.goes_on(page)
     may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
-    probes, variables = settings.probes, dict(settings.variables)
-    if any(e.when for cell in page.cells for e in cell.expectations):
+    probes, variables = settings.probes, {}
+    if settings.packages:
+        probes = (*probes, _ORIGINS)
+        variables["DRIFT_PACKAGES"] = ",".join(settings.packages)
+    expectations = [e for cell in page.cells for e in cell.expectations]
+    if any(e.when for e in expectations):
         probes = (*probes, _VERSIONS)
-        variables["DRIFT_VERSIONS"] = ",".join(packages_named(page))
-    runs = [_request(settings, folder, may_raise=may_raise, probes=probes, variables=variables)]
-    if settings.twice:
-        runs.append(_second_run(folder, settings, may_raise=may_raise))
-    return runs
+        variables["DRIFT_VERSIONS"] = ",".join(packages_named(expectations))
+    request = partial(_request, settings, folder, may_raise=may_raise)
+    first = request(probes=probes, variables=variables)
+    return [first, request(variables=_other_entropy())] if settings.twice else [first]
 
 
 def _request(settings: Settings, folder: Path, **options: Any) -> Request:
@@ -187,21 +183,20 @@ def _request(settings: Settings, folder: Path, **options: Any) -> Request:
     return run.request_for(folder, **options)
 
 
-def _second_run(folder: Path, settings: Settings, **options: Any) -> Request:
-    """Return how a page is run again: with other threads, orders of sets and unset memory.
+def _other_entropy() -> dict[str, str]:
+    """Return variables for a second run: other threads, and another order of sets.
 
     Generators of random numbers that nobody seeds begin anew in each process.
     """
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     threads = "2" if page_environment()["OMP_NUM_THREADS"] == "1" else "1"
-    variables = {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
-    return _request(settings, folder, variables=variables, before=(fill_memory,), **options)
+    return {"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": threads}
 
 
 def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
     """Return a copy to run again, without the cells from the one that failed."""
     copied = copy.deepcopy(notebook)
-    if execution.failure and execution.failure.index >= 0:
+    if execution.failure and execution.failure.index is not None:
         for cell in copied.cells[execution.failure.index :]:
             cell.source = ""
     return copied

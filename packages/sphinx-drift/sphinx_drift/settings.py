@@ -7,28 +7,25 @@ the metadata of pages, the options of the command and the manual's page are made
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import tomllib
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.shapes import (
+    ENVIRONMENT,
     FILTERS,
+    FOLDERS,
     NAMES,
     NUMBER,
-    REQUIRED,
+    PAGES,
+    POLICY,
     TEXT,
-    TEXTS,
     TRUTH,
     Place,
     Setting,
-    environment_named,
-    filters_of,
-    folders_of,
     one_of,
-    patterns_of,
-    policy_named,
     refuse_unknown,
     setting,
 )
@@ -55,27 +52,24 @@ class Settings:
 
     policy: Policy | None = setting(
         _ANYWHERE,
-        one_of("auto", *Policy),
+        POLICY,
         "How strictly numbers are compared: `exact`, `portable` or `auto`, which means exact on "
         "the reference environment and portable elsewhere.",
         variable="DRIFT_POLICY",
-        meaning=policy_named,
         default="auto",
     )
     reference: Mapping[str, str] = setting(
         _OF_PAGES,
-        TEXTS,
+        ENVIRONMENT,
         "The environment on which the documented values hold to the last digit, such as "
         "`{'torch': '2.13.0', 'device': 'cpu'}`; without one they hold on any CPU.",
-        meaning=environment_named,
         default={},
     )
     require: tuple[Pattern, ...] = setting(
         _ANYWHERE,
-        REQUIRED,
+        PAGES,
         "The pages on which each output must be documented: `all`, `expected` (none must), or "
         "patterns of pages.",
-        meaning=patterns_of,
         default="expected",
     )
     complete: bool = setting(
@@ -89,7 +83,6 @@ class Settings:
         FILTERS,
         "What varies from run to run and is not compared: a regular expression, a name and a "
         "reason each.",
-        meaning=filters_of,
         default=(),
     )
     timeout: int | None = setting(
@@ -120,10 +113,9 @@ class Settings:
     )
     packages: Mapping[str, Path] = setting(
         _FILES,
-        TEXTS,
+        FOLDERS,
         "The packages that pages must import from the project itself, each with the folder that "
         "holds it.",
-        meaning=folders_of,
         default={},
     )
     preload: tuple[str, ...] | None = setting(
@@ -145,12 +137,6 @@ class Settings:
         _FILES,
         TEXT,
         "The module that finds devices and computes on them, which any device but `cpu` needs.",
-        default="",
-    )
-    executor: str = setting(
-        (Place.CONF,),
-        TEXT,
-        "The function that returns the executor which runs pages, as `module:function`.",
         default="",
     )
     severity: str = setting(
@@ -199,7 +185,7 @@ class Settings:
 
     def goes_on(self, page: Page) -> bool:
         """Whether a page or notebook goes on after an error."""
-        is_kept_going = self.keep_going or (self.notebooks_go_on and page.stored)
+        is_kept_going = self.keep_going or (self.notebooks_go_on and page.is_notebook)
         return self.allow_errors or is_kept_going
 
     def applied_to(self, page: Page, file: Path) -> Page:
@@ -207,26 +193,23 @@ class Settings:
         is_required = any(pattern.matches(file) for pattern in self.require)
         return replace(page, complete=page.complete or is_required)
 
-    def of_page(self, metadata: Mapping[str, Any]) -> Settings:
+    def of_page(self, metadata: Mapping[str, Any], **own_table: Any) -> Settings:
         """Return the settings of a page, which may say in its metadata how it is executed.
 
         MyST-NB reads ``mystnb: {execution_timeout: 600}``, or by another key that the book has
-        chosen, and nbsphinx ``nbsphinx: {timeout: 600}``.
+        chosen, and nbsphinx ``nbsphinx: {timeout: 600}``. What its table ``drift`` says is given.
         """
+        changed = {name: value for name, value in own_table.items() if name != "complete"}
+        changed["filters"] = (*changed.get("filters", ()), *self.filters)
+        changed["own_reference"] = changed.pop("reference", {})
         own = dict(table_in(metadata, "nbsphinx"))
         for name, value in table_in(metadata, self.metadata_key).items():
             own[name.removeprefix("execution_")] = value
         timeout, allow_errors = own.get("timeout"), own.get("allow_errors")
-        changed: dict[str, Any] = {}
         if type(timeout) is int:  # and not a truth value
             changed["timeout"] = timeout if timeout > 0 else None
         if isinstance(allow_errors, bool):
             changed["allow_errors"] = allow_errors
-        with suppress(ValueError):  # an outcome of the page says what is wrong
-            changed |= read_page_table(metadata.get("drift", {}))
-            for name in ("complete", "filters"):  # they are read with the page's cells
-                changed.pop(name, None)
-            changed["own_reference"] = changed.pop("reference", {})
         return replace(self, **changed)
 
     def described(self) -> str:
@@ -268,6 +251,34 @@ def read_table(
         for entry in entries(place)
         if (value := table.get(entry.name)) is not None
     }
+
+
+def find_project(start: Path) -> Settings:
+    """Read the nearest ``pyproject.toml`` at or above a folder; without one, use the defaults.
+
+    Raises:
+        ValueError: If it can't be read, or says what nothing would follow.
+
+    """
+    path = project_file(start)
+    if path is None:
+        return Settings()
+    try:
+        written = tomllib.loads(path.read_text("utf-8"))
+        table = table_in(table_in(written, "tool"), "sphinx-drift")
+        known = [entry.name for entry in entries(Place.PROJECT)]
+        refuse_unknown(table, known, "[tool.sphinx-drift]")
+        origin = "{} in [tool.sphinx-drift]"
+        return replace(Settings(), **read_table(table, Place.PROJECT, path.parent, origin))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def project_file(start: Path) -> Path | None:
+    """Return the nearest ``pyproject.toml`` at or above a folder; None if there is none."""
+    start = Path(os.path.abspath(start))  # noqa: PTH100 - links stay
+    paths = (folder / "pyproject.toml" for folder in (start, *start.parents))
+    return next((path for path in paths if path.is_file()), None)
 
 
 def read_page_table(table: object) -> dict[str, Any]:

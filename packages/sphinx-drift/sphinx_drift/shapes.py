@@ -26,15 +26,29 @@ class Place(StrEnum):
 
 
 class Shape(NamedTuple):
-    """A kind of values that a setting may have."""
+    """A kind of values that a setting may have, and what one means in a file of a folder."""
 
     name: str
     fits: Callable[[Any], bool]
+    meaning: Callable[[Any, str, Path], Any] = lambda value, _origin, _folder: value
 
 
 def one_of(*allowed: str) -> Shape:
     """Return the shape of a text that is one of some."""
     return Shape(f"one of {', '.join(allowed)}", allowed.__contains__)
+
+
+def _patterns(value: str | list[str], _origin: str, folder: Path) -> tuple[Pattern, ...]:
+    if isinstance(value, str):
+        return EVERY_PAGE if value == "all" else ()
+    return tuple(Pattern(text, folder) for text in value)
+
+
+def _environment(names: dict[str, str], origin: str, _folder: Path) -> dict[str, str]:
+    """Return an environment, of what `report_environment` in `run/injected.py` reports."""
+    reported = "capability device driver machine name numpy python system threads torch"
+    refuse_unknown(names, reported.split(), origin)
+    return names
 
 
 NUMBER = Shape("a whole number above 0", lambda value: type(value) is int and value > 0)
@@ -44,14 +58,26 @@ NAMES = Shape(
     "a list of names",
     lambda value: isinstance(value, (list, tuple)) and all(map(TEXT.fits, value)),
 )
-TEXTS = Shape(
+ENVIRONMENT = Shape(
     "names with a text each",
     lambda value: isinstance(value, dict) and all(map(TEXT.fits, value.values())),
+    _environment,
 )
-FILTERS = Shape("a list of filters", lambda value: isinstance(value, (list, tuple)))
-REQUIRED = Shape(
+FOLDERS = ENVIRONMENT._replace(
+    meaning=lambda value, _, folder: {name: folder / place for name, place in value.items()}
+)
+FILTERS = Shape(
+    "a list of filters",
+    lambda value: isinstance(value, (list, tuple)),
+    lambda value, origin, _: filters_in(value, origin),
+)
+PAGES = Shape(
     "a list of patterns, 'all' or 'expected'",
     lambda value: value in ("expected", "all") or NAMES.fits(value),
+    _patterns,
+)
+POLICY = one_of("auto", *Policy)._replace(
+    meaning=lambda name, _origin, _folder: None if name == "auto" else Policy(name)
 )
 
 
@@ -67,8 +93,6 @@ class Setting:
     places: tuple[Place, ...]
     variable: str
     """The environment variable that comes before the files; nothing if there is none."""
-    meaning: Callable[[Any, str, Path], Any] | None
-    """What makes of a value what it means; without one it means itself."""
 
     @property
     def option(self) -> str:
@@ -84,7 +108,7 @@ class Setting:
         """
         if not self.shape.fits(value):
             raise ValueError(f"{origin} must be {self.shape.name}; got {value!r}")
-        return self.meaning(value, origin, folder) if self.meaning else value
+        return self.shape.meaning(value, origin, folder)
 
     def from_text(self, text: str) -> object:
         """Return the value that an option or an environment variable gives as a text."""
@@ -92,57 +116,19 @@ class Setting:
             return int(text)
         if self.shape is TRUTH:
             return {"0": False, "1": True}.get(text, text)
-        is_list = self.shape in (NAMES, REQUIRED) and text not in ("expected", "all")
+        is_list = self.shape in (NAMES, PAGES) and text not in ("expected", "all")
         return text.split(",") if is_list else text
 
 
-def setting(  # noqa: PLR0913 - the columns of the table
-    places: tuple[Place, ...],
-    shape: Shape,
-    text: str,
-    *,
-    default: Any,
-    variable: str = "",
-    meaning: Callable[[Any, str, Path], Any] | None = None,
+def setting(
+    places: tuple[Place, ...], shape: Shape, text: str, *, default: Any, variable: str = ""
 ) -> Any:
     """Return a field of :class:`Settings` that is an entry of the table."""
-    entry = Setting("", default, shape, text, places, variable, meaning)
+    entry = Setting("", default, shape, text, places, variable)
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata={"entry": entry})
     value = None if default is None else entry.read(default, "", Path())
     return field(default=value, metadata={"entry": entry})
-
-
-# What some of them mean --------------------------------------------------------------------
-
-
-def policy_named(name: str, _origin: str, _folder: Path) -> Policy | None:
-    """Return a policy; None if the environment decides."""
-    return None if name == "auto" else Policy(name)
-
-
-def patterns_of(value: str | list[str], _origin: str, folder: Path) -> tuple[Pattern, ...]:
-    """Return the patterns of the pages that must be complete."""
-    if isinstance(value, str):
-        return EVERY_PAGE if value == "all" else ()
-    return tuple(Pattern(text, folder) for text in value)
-
-
-def environment_named(names: dict[str, str], origin: str, _folder: Path) -> dict[str, str]:
-    """Return an environment, of what `report_environment` in `run/injected.py` reports."""
-    reported = "capability device driver machine name numpy python system threads torch"
-    refuse_unknown(names, reported.split(), origin)
-    return names
-
-
-def folders_of(packages: dict[str, str], _origin: str, folder: Path) -> dict[str, Path]:
-    """Return the folder of each package."""
-    return {name: folder / place for name, place in packages.items()}
-
-
-def filters_of(value: list[Any], origin: str, _folder: Path) -> tuple[Any, ...]:
-    """Return the filters of a list."""
-    return filters_in(value, origin)
 
 
 def refuse_unknown(names: Iterable[str], known: Collection[str], place: str) -> None:

@@ -39,32 +39,32 @@ def write(changes: Sequence[Change]) -> int:
     """Write changes, or say why not.
 
     Returns:
-        The exit status: 0 if all were written or there are none, 2 if any was refused.
+        The exit status: 0 if all were written or there are none, 2 if any file was left.
 
     """
-    refused = [change for change in changes if change.refused]
-    changes = [change for change in changes if not change.refused]
-    for change in refused:
-        print(f"{change.path} is left as it is: {change.refused}", file=sys.stderr)
-    if not changes:
-        print("nothing to write")
-        return 2 if refused else 0
+    written = []
     for change in changes:
-        if read_exactly(change.path) != change.before:
-            reason = f"{change.path} was changed while it was run"
-            print(f"nothing was written: {reason}", file=sys.stderr)
-            return 2
-    for change in changes:
-        try:
-            _replace(change.path.resolve(), change.after)
-        except (OSError, UnicodeEncodeError) as error:  # a full disk: those before it are written
-            print(f"{change.path} is left as it is: {error}", file=sys.stderr)
-            return 2
-    for note in (note for change in changes for note in change.notes):
-        print(note)
-    files = f"{len(changes)} file{'' if len(changes) == 1 else 's'}"
-    print(f"wrote {files}; look at `git diff --word-diff=color`, then check again")
-    return 2 if refused else 0
+        if reason := change.refused or _write(change):
+            print(f"{change.path} is left as it is: {reason}", file=sys.stderr)
+        else:
+            written.append(change)
+            for note in change.notes:
+                print(note)
+    files = f"{len(written)} file{'' if len(written) == 1 else 's'}"
+    wrote = f"wrote {files}; look at `git diff --word-diff=color`, then check again"
+    print(wrote if written else "nothing to write")
+    return 0 if len(written) == len(changes) else 2
+
+
+def _write(change: Change) -> str:
+    """Write a file that nobody has changed meanwhile; return why not, if it can't be."""
+    if read_exactly(change.path) != change.before:
+        return "it was changed while it was run"
+    try:
+        _replace(change.path.resolve(), change.after)
+    except (OSError, UnicodeEncodeError) as error:  # a full disk, say
+        return str(error)
+    return ""
 
 
 def _replace(path: Path, text: str) -> None:

@@ -288,28 +288,16 @@ def test_a_filter_of_any_project_that_matches_nothing_is_told(
     assert "require: no page here matches 'page.md'" in told
 
 
-def test_a_page_and_a_cell_have_filters_of_their_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    of_page = "drift:\n  filters: [['\\d+ ms', time, why], ['in \\d{4}', year, why]]\n"
-    of_cell = "---\ndrift:\n  filters: [['v\\d+', version, why]]\n---\n"
+def test_a_page_has_filters_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = "drift:\n  filters: [['\\d+ ms', time, why], ['in \\d{4}', year, why]]\n"
+    cells = (small_book.cell(f"print('5 ms, {number}')", "6 ms, 0.5") for number in (0.5, 0.4))
     path = tmp_path / "page.md"
-    path.write_text(
-        FRONT.replace("---\n\n", f"{of_page}---\n\n")
-        + "\n\n".join(
-            small_book.cell(f"{own}print('v3, 5 ms, {number}')", "v4, 6 ms, 0.5")
-            for own, number in ((of_cell, 0.5), (of_cell, 0.4), ("", 0.5))
-        )
-    )
+    path.write_text(FRONT.replace("---\n\n", f"{own}---\n\n") + "\n\n".join(cells))
     assert command.main([str(path)]) == 1
     printed = capsys.readouterr()
-    drifted = re.findall(r"drift in cell (\d)[^,]*, documented (\S+),", printed.out)
-    assert drifted == [("2", "0.5"), ("3", "v4")]
+    assert re.findall(r"drift in cell (\d)", printed.out) == ["2"]
     assert "1 output verified" in printed.out
     assert "nothing was filtered as year; delete" in printed.err
-    path.write_text(path.read_text().replace("version, why", "version"))
-    assert command.main([str(path)]) == 1
-    assert "`filters` of cell 1 must list patterns, each" in capsys.readouterr().out
 
 
 def test_nothing_to_check_is_a_failure(
@@ -325,16 +313,20 @@ def test_nothing_to_check_is_a_failure(
 # With kernels -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("more", "status"), [("", 0), ("print(1)", 2)])
+@pytest.mark.parametrize(
+    ("more", "status", "told"),
+    [
+        ("", 0, "0 outputs verified on 1 page, 1 picture not compared"),
+        ("print(1)", 2, "nothing was checked, 1 output on 1 page has no expectation"),
+    ],
+)
 def test_a_page_that_only_draws_passes(
-    page: Path, capsys: pytest.CaptureFixture[str], more: str, status: int
+    page: Path, capsys: pytest.CaptureFixture[str], more: str, status: int, told: str
 ) -> None:
     draws = f"from IPython.display import Image\n{more}\nImage(data=b'it', format='png')"
     page.write_text(small_book.FRONT + small_book.cell(draws), "utf-8")
     assert command.main([str(page)]) == status
-    out = capsys.readouterr().out
-    assert "0 outputs verified on 1 page, 1 picture not compared" in out
-    assert ("nothing-checked" in out) is bool(status)
+    assert told in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("documented", "status"), [("0.429637", 0), ("0.41", 1)])
@@ -348,21 +340,11 @@ def test_sentences_that_nearly_say_a_number_are_listed_and_fail_nothing(
     cells = cell("print(0.429637)", stream(f"{documented}\n")), v4.new_markdown_cell(said)
     text = page + said if name == "page.md" else v4.writes(notebook(*cells))
     (tmp_path / name).write_text(text, "utf-8")
-    line = next(n for n, row in enumerate(text.split("\n"), 1) if "later" in row)
     assert command.main([str(tmp_path / name), "--prose"]) == status
-    found = rf"{name}:{line}: says 0\.435, and cell 1 \(line \d+\) prints 0\.429637"
-    assert len(re.findall(found, capsys.readouterr().out)) == 1
+    found = r"(:14|, below cell 1): says 0\.435, and cell 1( \(line 11\))? prints 0\.429637"
+    assert len(re.findall(f"{name}{found}", capsys.readouterr().out)) == 1
     assert command.main([str(tmp_path / name)]) == status
     assert "0.435" not in capsys.readouterr().out
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="others don't fill memory")
-def test_twice_names_what_was_never_set(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    unset = "import numpy as np\nnp.empty(300_000)[:1]"  # so many are fresh, and 0 by chance
-    page.write_text(GOOD.replace('print("good")', unset).replace("good", "array([0.])"), "utf-8")
-    assert command.main([str(page)]) == 0
-    assert command.main([str(page), "--twice"]) == 1
-    assert "unrepeatable in cell 1" in capsys.readouterr().out
 
 
 def test_second_run_of_a_page_waits_for_the_first(tmp_path: Path) -> None:

@@ -200,4 +200,4 @@ def test_four_pages_share_a_device(
     pool, variables = Pool(), {DEVICE_VARIABLE: place}
     jobs = [(v4.new_notebook(), Request(Path(str(name))), variables) for name in range(pages)]
     with ThreadPoolExecutor(pages) as clients:
-        assert [*clients.map(pool.run, jobs)] == [at_once] * pages
+        assert [*clients.map(pool.fetch, jobs)] == [at_once] * pages

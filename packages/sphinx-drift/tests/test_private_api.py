@@ -6,15 +6,13 @@ one place to mend, and the package that it is of has a version that the dependen
 
 from __future__ import annotations
 
-import ast
-import re
 import tomllib
 from functools import cache
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from private_api import Use, imported, package_of, problem
+from private_api import Use, problem
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sphinx_drift"
@@ -72,9 +70,6 @@ USES = [
         "sphinx/directives.py: find what MyST-NB now warns by of a cell that isn't run"),
     Use("myst-parser", "myst_parser.parsers.mdit:create_md_parser", READER,
         ("config", "renderer")),
-    Use("myst-nb", "myst_nb.core.read:create_md_parser",
-        "source/markdown.py: find by what MyST-NB now parses a page's cells",
-        ("config", "renderer"), by=r"\breader\.create_md_parser\b"),
     Use("myst-parser", "myst_parser.sphinx_ext.main:create_myst_config",
         "sphinx/private_api.py: find where MyST-Parser now keeps its configuration",
         by=r"\bmyst_config\b"),
@@ -156,29 +151,12 @@ HOUSES = {
 
 @cache
 def modules(*houses: str) -> dict[str, str]:
-    """Return modules without their comments and docstrings, by name."""
+    """Return the texts of modules, by name."""
     return {
-        f"{house}{path.relative_to(HOUSES[house]).as_posix()}": ast.unparse(
-            bare(ast.parse(path.read_text("utf-8")))
-        )
+        f"{house}{path.relative_to(HOUSES[house]).as_posix()}": path.read_text("utf-8")
         for house in houses
         for path in HOUSES[house].rglob("*.py")
     }
-
-
-def bare(tree: ast.Module) -> ast.Module:
-    """Return a module without docstrings, nor imports for types alone."""
-    for node in ast.walk(tree):
-        if isinstance(body := getattr(node, "body", None), list):
-            node.body = [each for each in body if not spoken(each)] or [ast.Pass()]  # type: ignore[attr-defined]
-    return tree
-
-
-def spoken(node: ast.stmt) -> bool:
-    """Return whether a statement is a text, or for a type checker."""
-    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-        return True
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 @pytest.mark.parametrize("use", USES, ids=named)
@@ -195,23 +173,3 @@ def test_its_package_has_a_cap(package: str) -> None:
     requirements = [each for each in map(Requirement, DEPENDENCIES) if each.name == package]
     operators = {each.operator for known in requirements for each in known.specifier}
     assert "<" in operators, f"{package} is used beyond its promises, so it needs `<` a version"
-
-
-SUPPORTED = re.compile(
-    r"(?:docutils|jupyter_cache|jupyter_client|markdown_it|nbclient|nbformat|packaging|pytest"
-    r"|selectolax|traitlets|yaml)\b"
-    r"|sphinx\.(?:cmd\.build:main|errors|transforms|util:logging|util\.docutils)\b"
-    r"|myst_parser\.config\.main:MdParserConfig$"
-)
-"""What their makers document for extensions and clients."""
-
-
-def test_every_import_is_supported_or_listed() -> None:
-    listed = {re.sub(r"(:\w+)\..*", r"\1", use.name) for use in USES}
-    listed |= {name.partition(":")[0] for name in listed}
-    imports = set().union(*map(imported, modules("").values()))
-    unknown = {name for name in imports - listed if not SUPPORTED.match(name)}
-    others = {"forked_kernels", "IPython"}  # the first lies beside this one
-    assert {name for name in unknown if package_of(name) not in others} == set(), (
-        "say in USES what to do if it changes"
-    )

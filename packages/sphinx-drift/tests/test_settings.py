@@ -14,12 +14,11 @@ import pytest
 from small_book import FRONT, cell
 
 from sphinx_drift.book import Book
-from sphinx_drift.configuration import find_project
 from sphinx_drift.output.filters import filters_in
 from sphinx_drift.patterns import Pattern
 from sphinx_drift.run.injected import report_environment
 from sphinx_drift.run.preload import libraries
-from sphinx_drift.settings import Settings, entries
+from sphinx_drift.settings import Settings, entries, find_project
 from sphinx_drift.shapes import Place
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,7 +77,6 @@ BAD_SETTINGS: dict[str, tuple[object, str]] = {
     "policy": ("exactly", "must be one of auto, exact, portable; got 'exactly'"),
     "device": (3, "must be a text; got 3"),
     "devices": (["mine"], "must be a text; got ['mine']"),
-    "executor": (3, "must be a text; got 3"),
     "filters": ([("(", "a", "b")], "must list patterns, each with a name and a reason"),
     "output_limit": (-1, "must be a whole number above 0; got -1"),
     # A version that is a number equals none: *portable* would judge, and not say why.
@@ -114,8 +112,9 @@ drift_filters = [("one", "one", "why")]
 ASK = """
 from pathlib import Path
 from sphinx_drift.files import settings_for
+from sphinx_drift.settings import read_page_table
 settings = settings_for(Path("book/index.md"))
-print(settings.pace, settings.of_page({"drift": {"pace": 6}}).pace)
+print(settings.pace, settings.of_page({}, **read_page_table({"pace": 6})).pace)
 """
 
 

@@ -56,23 +56,18 @@ class Judge:
         self.results: dict[str, PageResult] = {}
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request: to judge a page, or to quote a number."""
+        """Answer one request: to quote a number as text, or to judge a page."""
         if target := request.get("quote"):
-            return self.quoted(target)
+            try:
+                return {"text": quote(self.results.values(), target)}
+            except ValueError as error:
+                return {"failed": [[1, f"quotation: {error}"]]}
         path = Path(request["path"])
         result = self.results[str(path)] = judged(path, request["cells"], is_run=request["isRun"])
-        failed = [outcome for outcome in result.outcomes if outcome.kind.fails]
         return {
-            "failed": [[outcome.line, entry(result, outcome)] for outcome in failed],
+            "failed": [[o.line, entry(result, o)] for o in result.outcomes if o.kind.fails],
             "sum": closing_line([*self.results.values()]),
         }
-
-    def quoted(self, target: str) -> dict[str, Any]:
-        """Return a number that a page printed, as text."""
-        try:
-            return {"text": quote(self.results.values(), target)}
-        except ValueError as error:
-            return {"failed": [[1, f"quotation: {error}"]]}
 
 
 def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
@@ -88,15 +83,15 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     if isinstance(file, Checked):
         return file.result
     page, notebook = file.page, file.notebook
-    settings = file.settings.of_page(notebook.metadata)
+    settings = file.settings.of_page(notebook.metadata, **page.own)
     if page.cells and not is_run:
         return failed(path, NOT_RUN, Kind.NOT_EXECUTED).result
     if any(e.when for cell in page.cells for e in cell.expectations):
         return check(path, named=False).result  # which variant holds, its kernel alone says
-    executed = _take(page, notebook, cells)
-    if executed is None:
+    if len(cells) != len(page.cells):
         message = f"mystmd has {len(cells)} cells on it, and {len(page.cells)} can be read"
         return failed(path, message).result
+    executed = _take(page, notebook, cells)
     result = judge_run(
         page,
         Execution(executed, answers={"report_environment": {"python": python_version()}}),
@@ -111,13 +106,8 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     return result
 
 
-def _take(page: Page, notebook: NotebookNode, cells: Sequence[Any]) -> frozenset[int] | None:
-    """Put outputs into a notebook; return which cells ran, or None if they are other cells."""
-    last_is_empty = bool(page.cells) and not page.cells[-1].source.strip()
-    if last_is_empty and len(cells) + 1 == len(page.cells):  # mystmd drops it
-        cells = [*cells, None]
-    if len(cells) != len(page.cells):
-        return None
+def _take(page: Page, notebook: NotebookNode, cells: Sequence[Any]) -> frozenset[int]:
+    """Put the outputs of cells into a notebook; return which cells ran."""
     executed = set()
     for cell, outputs in zip(page.cells, cells, strict=True):
         notebook.cells[cell.index].outputs = [

@@ -50,20 +50,20 @@ def is_nothing(results: Sequence[PageResult]) -> bool:
     if any(kind is Kind.VERIFIED or kind.fails for kind in kinds):
         return False
     says_more = kinds & {Kind.NO_EXPECTATION, Kind.UNCHECKED} or any(p.left_out for p in results)
-    return bool(says_more) or not any(page.skipped.get("pictures") for page in results)
+    return bool(says_more) or not any(page.not_text.get("pictures") for page in results)
 
 
 def _verified(page: PageResult) -> int:
     """Count the outputs of a page that are right in each of their forms."""
     judged = [((o.cell, o.line), o.kind) for o in page.outcomes]
-    wrong = {place for place, kind in judged if kind is Kind.DRIFT and page.stored}
+    wrong = {place for place, kind in judged if kind is Kind.DRIFT and page.is_notebook}
     return sum(kind is Kind.VERIFIED and place not in wrong for place, kind in judged)
 
 
 def _on_pages(results: Iterable[PageResult], noun: str) -> str:
     """Say on how many pages something was compared or counted."""
     number = sum(
-        bool(page.skipped) or any(o.kind is not Kind.NO_EXPECTATION for o in page.outcomes)
+        bool(page.not_text) or any(o.kind is not Kind.NO_EXPECTATION for o in page.outcomes)
         for page in results
     )
     return f" on {many(number, 'page')}" if noun == "output" else ""
@@ -72,10 +72,10 @@ def _on_pages(results: Iterable[PageResult], noun: str) -> str:
 def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterator[str]:
     """Count what was not simply verified."""
     verdicts = [o.verdict for page in results for o in page.outcomes if o.kind is Kind.VERIFIED]
-    filtered = sum((Counter(page.filtered) for page in results), Counter[str]())
-    skipped = sum((Counter(page.skipped) for page in results), Counter[str]())
+    filtered = sum((Counter(page.filter_counts) for page in results), Counter[str]())
+    not_text = sum((Counter(page.not_text) for page in results), Counter[str]())
     for number, name in (
-        (sum(_verified(page) for page in results if page.kept), "of them from the cache"),
+        (sum(_verified(page) for page in results if page.from_cache), "of them from the cache"),
         (sum(len(verdict.accepted) for verdict in verdicts), "accepted as rounding"),
         (sum(len(verdict.waived) for verdict in verdicts), "waived"),
         (kinds[Kind.UNCHECKED], "unchecked"),
@@ -86,8 +86,8 @@ def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterat
             yield f"{number} {name}"
     for number, noun, end in (
         (kinds[Kind.OTHER_VARIANT], "variant", "not looked at here"),
-        (skipped["pictures"], "picture", "not compared"),
-        (skipped["widgets"], "widget", "not compared"),
+        (not_text["pictures"], "picture", "not compared"),
+        (not_text["widgets"], "widget", "not compared"),
         (sum(not page.was_run for page in results), "page", "not run again"),
     ):
         if number:
@@ -109,8 +109,8 @@ def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> 
     """Say which filters replaced nothing; nothing if each did."""
     counts: Counter[str] = Counter()
     for page in results:
-        counts.update(page.filtered)
-    # Pages and cells have filters of their own, which are counted from 0.
+        counts.update(page.filter_counts)
+    # Pages have filters of their own, which are counted from 0.
     names = dict.fromkeys([*(one.name for one in filters), *counts])
     unused = ", ".join(name for name in names if not counts[name])
     return unused and (

@@ -99,7 +99,7 @@ def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]
     """Yield the lines that report an outcome."""
     place = safe_line(f"{page.file}:{_place(page, outcome)}")
     cell = ""
-    if outcome.cell and not page.stored:
+    if outcome.cell and not page.is_notebook:
         cell = f" in cell {outcome.cell} (line {outcome.cell_line})"
     kind = outcome.kind
     is_wide = len(f"{place}: {kind.label}{cell}: {kind.meaning}") > WIDTH
@@ -134,7 +134,7 @@ def _folded(line: str) -> list[str]:
 
 def _place(page: PageResult, outcome: Outcome) -> str:
     """Return the place of an outcome: a line of a page, or a cell of a notebook."""
-    if not page.stored:
+    if not page.is_notebook:
         return str(outcome.line)
     if not outcome.cell:
         return "notebook"
@@ -169,7 +169,7 @@ def _values(page: PageResult, outcome: Outcome, difference: Difference, row: int
     where = []
     if difference.index is not None:
         where.append(f"element [{', '.join(map(str, difference.index))}]")
-    if outcome.body_line and not page.stored:
+    if outcome.body_line and not page.is_notebook:
         where.append(f"line {outcome.body_line + row - 1}")
     values = (
         f"documented {shortened(difference.documented)}, executed {shortened(difference.executed)}"

@@ -24,9 +24,9 @@ def collect_rarely() -> None:
 
 def build(words: list[str]) -> int:
     """Run ``sphinx-build``."""
-    from sphinx_drift.configuration import find_project  # noqa: PLC0415 - only this needs it
     from sphinx_drift.run.host import HOST  # noqa: PLC0415 - the same
     from sphinx_drift.run.preload import libraries  # noqa: PLC0415 - the same
+    from sphinx_drift.settings import find_project  # noqa: PLC0415 - only this needs it
 
     books = [Path(word) for word in words if Path(word, "conf.py").is_file()]
     project = find_project(books[0] if books else Path())

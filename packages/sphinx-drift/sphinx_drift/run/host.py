@@ -18,7 +18,7 @@ import tempfile
 import threading
 from multiprocessing.connection import Client, Listener
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sphinx_drift.run.choice import SCRATCH, chosen_runner, page_environment
 from sphinx_drift.run.pool import Pool
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from multiprocessing.connection import Connection
 
-_Parameters = ParamSpec("_Parameters")
+_Argument = TypeVar("_Argument")
 _Answer = TypeVar("_Answer")
 
 _KEY_LENGTH = 32
@@ -72,12 +72,7 @@ class Host:
         if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
             os.register_at_fork(after_in_child=self.process.stdin.close)
 
-    def ask(
-        self,
-        method: Callable[Concatenate[Pool, _Parameters], _Answer],
-        *arguments: _Parameters.args,
-        **keywords: _Parameters.kwargs,
-    ) -> _Answer:
+    def ask(self, method: Callable[[Pool, _Argument], _Answer], argument: _Argument) -> _Answer:
         """Have the host call a method of its pool, and return what that returns.
 
         The owner asks first: it waits until the host listens, and what it forks then needn't.
@@ -92,7 +87,7 @@ class Host:
                 self.address = self.address or os.fsdecode(self.process.stdout.readline()).rstrip()
             with Client(self.address) as connection:
                 connection.send_bytes(self._key)
-                connection.send((method, arguments, keywords))
+                connection.send((method, argument))
                 answer: Any = connection.recv()
         except (EOFError, OSError) as error:
             raise ConnectionError("the process that runs pages is gone") from error
@@ -126,7 +121,7 @@ def main() -> None:
     """Run pages until whoever started this is gone."""
     arguments = os.read(0, _KEY_LENGTH), sys.argv[1:]
     threading.Thread(target=_serve, args=arguments, daemon=True).start()
-    os.read(0, 1)  # not `sys.stdin`: what an executor forks closes that, and would wait for it
+    os.read(0, 1)
     _send_to_nowhere(2)  # what threads complain of from now on
     from forked_kernels import fork_server, provisioner  # noqa: PLC0415 - it takes time
 
@@ -168,9 +163,9 @@ def _answer(pool: Pool, key: bytes, connection: Connection) -> None:
     with connection, contextlib.suppress(EOFError, OSError):  # the client may be gone
         if not secrets.compare_digest(connection.recv_bytes(_KEY_LENGTH), key):
             return
-        method, arguments, keywords = connection.recv()
+        method, argument = connection.recv()
         try:
-            answer = method(pool, *arguments, **keywords)
+            answer = method(pool, argument)
         except Exception as error:  # noqa: BLE001 - who asked is told
             answer = error
         connection.send(answer)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def answers(functions: list[tuple[str, str]]) -> object:
+def call_each(functions: list[tuple[str, str]]) -> object:
     """Return what functions return, by their names, as JSON, however the page displays texts.
 
     Each is made from its source in a namespace of its own: the page's variables stay as they are.
@@ -62,7 +62,7 @@ def package_origins() -> dict[str, str]:
     import sys
 
     paths_of = {}
-    for name in filter(None, os.environ.get("DRIFT_PACKAGES", "").split(",")):
+    for name in os.environ["DRIFT_PACKAGES"].split(","):
         module = sys.modules.get(name)
         if module is not None and module.__spec__ is not None:  # else the page made it itself
             paths = [*getattr(module, "__path__", ()), getattr(module, "__file__", None)]
@@ -76,16 +76,6 @@ def compute_on_device() -> None:
     import os
 
     importlib.import_module(os.environ["DRIFT_DEVICE_MODULE"]).start(os.environ["DRIFT_DEVICE"])
-
-
-def fill_memory() -> None:
-    """Have glibc fill what it allocates, so that what was never set is not 0 by chance."""
-    import ctypes
-    import sys
-
-    library = ctypes.CDLL(None) if sys.platform == "linux" else None
-    if mallopt := getattr(library, "mallopt", None):
-        mallopt(-6, 165)  # M_PERTURB
 
 
 def leave_no_bytecode() -> None:
@@ -156,42 +146,12 @@ def order_descriptors() -> None:
 
 def measure_coverage() -> None:
     """Measure what a page runs, as the options in ``DRIFT_COVERAGE`` say, to its process's end."""
-    import atexit
     import importlib
     import json
     import os
-    from typing import Any
 
-    coverage: Any = importlib.import_module("coverage")
-    measured = coverage.Coverage(**json.loads(os.environ["DRIFT_COVERAGE"]))
-    measured.start()
-
-    def save() -> None:
-        measured.stop()
-        measured.save()
-
-    atexit.register(save)
-
-
-def local_modules() -> list[str]:
-    """Return the files of the modules that the page imported and nobody installed."""
-    import os
-    import sys
-    import sysconfig
-    from pathlib import PurePath
-
-    # What has no __spec__, nobody imported: the kernel itself, or what torch calls _ops.py.
-    imported = [m for m in [*sys.modules.values()] if getattr(m, "__spec__", None)]
-    paths = [os.path.abspath(getattr(module, "__file__", None) or "/") for module in imported]
-    installed = tuple(map(sysconfig.get_path, ("stdlib", "platstdlib")))
-    packages = {"site-packages", "dist-packages"}
-    return sorted(
-        path
-        for path in paths
-        if os.path.isfile(path)
-        and not path.startswith(installed)
-        and packages.isdisjoint(PurePath(path).parts)
-    )
+    coverage = importlib.import_module("coverage")
+    coverage.Coverage(**json.loads(os.environ["DRIFT_COVERAGE"]), auto_data=True).start()
 
 
 def report_versions() -> dict[str, dict[str, str]]:

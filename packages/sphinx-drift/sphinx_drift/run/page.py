@@ -1,4 +1,4 @@
-"""Runs one page, by nbclient: ``run_page(notebook, request)``, which any executor can be given."""
+"""Runs one page in a kernel of its own, by nbclient: ``run_page``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from traitlets import Type
 
 from forked_kernels.provisioner import NAME, obstacle
 from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
-from sphinx_drift.run.injected import answers
+from sphinx_drift.run.injected import call_each
 from sphinx_drift.run.limit import LimitedClient, clipped
 from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request, injected
 
@@ -66,39 +66,41 @@ def run_page(
 async def _run_page(
     notebook: NotebookNode, request: Request, environment: Mapping[str, str]
 ) -> Execution:
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell in code:
+        cell.outputs, cell.execution_count = [], None
     started = time.monotonic()
-    executed: set[int] = set()
+    executed: dict[int, bool] = {}
+    """The cells that ran to their end, and whether without an error."""
     failure: Failure | None = None
     answers: dict[str, Any] = {}
     with TemporaryDirectory(prefix=f"{SCRATCH}-{os.getpid()}-") as scratch:
-        stderr = Path(scratch, "stderr")
         try:
             async with _client(notebook, request, environment, Path(scratch)) as client:
-                failure = await _run_cells(client, notebook, executed, request, environment)
+                failure = await _run_cells(client, request, executed)
                 if failure is None or failure.kind is Ending.RAISED:
                     client.shutdown_kernel = "graceful"  # what it has to do at its end, it does
-                    try:
-                        answers = await _ask(client, request.after)
-                    except Exception as error:  # noqa: BLE001 - what the page did to its kernel
-                        is_dead = isinstance(error, DeadKernelError)
-                        kind = Ending.DEAD_KERNEL if is_dead else Ending.COULD_NOT_CHECK
-                        message = f"after the last cell, {type(error).__name__}: {error}"
-                        failure = failure or Failure(kind, -1, message)
+                    answers, unasked = await _ask(client, request.after, "after the last cell")
+                    failure = failure or unasked
                 elif failure.kind is Ending.DEAD_KERNEL:
                     failure = replace(failure, message=await _end_of(client))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
             # What goes wrong while a kernel is ended says nothing of why it was ended.
-            failure = failure or Failure(Ending.DEAD_KERNEL, -1, _why_no_kernel(error))
+            failure = failure or Failure(Ending.DEAD_KERNEL, None, _why_no_kernel(error))
         if failure and failure.kind is Ending.DEAD_KERNEL:
-            failure = replace(failure, message=failure.message + _last_lines(stderr))
+            failure = replace(
+                failure, message=failure.message + _last_lines(Path(scratch, "stderr"))
+            )
     # Not before the last cell: the client keeps the places of displays, which any cell may update.
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            cell.outputs = joined(cell.outputs)
-    return Execution(frozenset(executed), failure, answers, time.monotonic() - started)
+    for cell in code:
+        cell.outputs = joined(cell.outputs)
+    return Execution(
+        frozenset(executed),
+        failure,
+        answers,
+        succeeded=frozenset(index for index, is_quiet in executed.items() if is_quiet),
+        seconds=time.monotonic() - started,
+    )
 
 
 def _why_no_kernel(error: Exception) -> str:
@@ -144,19 +146,15 @@ class _KernelClient(AsyncKernelClient):
                 reply = await self.get_shell_msg(timeout=1)
                 self.language_info = reply["content"]["language_info"]
                 # It says so at once, or this channel wasn't open yet.
-                while not _is_idle(await self.get_iopub_msg(timeout=0.1), asked):
-                    pass
-                return
+                while True:
+                    message = await self.get_iopub_msg(timeout=0.1)
+                    is_idle = message["content"].get("execution_state") == "idle"
+                    if is_idle and message["parent_header"].get("msg_id") == asked:
+                        return
             if not await self.is_alive():
                 raise RuntimeError("it died before it answered")
             if time.monotonic() > end:
                 raise TimeoutError(f"it didn't answer in {timeout} seconds")
-
-
-def _is_idle(message: dict[str, Any], asked: str) -> bool:
-    """Whether a kernel says that it is done with what it was asked."""
-    is_idle = message["content"].get("execution_state") == "idle"
-    return bool(is_idle and message["parent_header"].get("msg_id") == asked)
 
 
 class _KernelSpecs(KernelSpecManager):
@@ -209,42 +207,21 @@ async def _client(
 
 
 async def _run_cells(
-    client: LimitedClient,
-    notebook: NotebookNode,
-    executed: set[int],
-    request: Request,
-    environment: Mapping[str, str],
+    client: LimitedClient, request: Request, executed: dict[int, bool]
 ) -> Failure | None:
-    """Run the cells until one stops the page."""
-    assert client.kc is not None  # noqa: S101 - setup_kernel has made it
+    """Run the cells until one stops the page, which is returned."""
     kc: Any = client.kc
-    notebook.metadata["language_info"] = kc.language_info
-    try:
-        await _ask(client, request.before)
-    except CellTimeoutError:
-        module = environment.get("DRIFT_DEVICE_MODULE")
-        first = (
-            f"the module for devices, `{module}`, in its `start`" if module else "what is injected"
-        )
-        message = (
-            f"no cell had begun after {request.timeout} seconds, the limit for one: {first} took "
-            "longer; see that it ends, or raise the limit"
-        )
-        return Failure(Ending.TIMEOUT, -1, message)
-    except DeadKernelError as error:
-        return Failure(Ending.DEAD_KERNEL, -1, str(error))
-    except Exception as error:  # noqa: BLE001 - a probe or a device's module may raise anything
-        message = f"before the first cell, {type(error).__name__}: {error}"
-        return Failure(Ending.COULD_NOT_CHECK, -1, message)
-    for index, cell in enumerate(notebook.cells):
-        if cell.cell_type != "code":
-            continue
-        failure = await _run_cell(client, cell, index)
-        if failure is not None and not (
-            failure.kind is Ending.RAISED and index in request.may_raise
-        ):
-            return failure
-        executed.add(index)
+    client.nb.metadata["language_info"] = kc.language_info
+    _, failure = await _ask(client, request.before, "before the first cell")
+    if failure:
+        return failure
+    for index, cell in enumerate(client.nb.cells):
+        if cell.cell_type == "code":
+            failure = await _run_cell(client, cell, index)
+            may_raise = index in request.may_raise
+            if failure and not (failure.kind is Ending.RAISED and may_raise):
+                return failure
+            executed[index] = failure is None
     for state in client.widget_state.values():
         if "outputs" in state:
             state["outputs"] = joined(map(from_dict, state["outputs"]))
@@ -263,11 +240,14 @@ async def _run_cell(client: LimitedClient, cell: NotebookNode, index: int) -> Fa
             content = {"ename": error.ename, "evalue": error.evalue, "traceback": []}
             cell.outputs.append(v4.new_output("error", **content))  # type: ignore[no-untyped-call]
     except CellTimeoutError:
-        message = f"it ran for more than {client.timeout} seconds"
-        failure = Failure(Ending.TIMEOUT, index, message)
+        failure = Failure(Ending.TIMEOUT, index, _too_long(client))
     except DeadKernelError as error:
         failure = Failure(Ending.DEAD_KERNEL, index, str(error))
     return client.excess(cell, index) or failure
+
+
+def _too_long(client: LimitedClient) -> str:
+    return f"it ran for more than {client.timeout} seconds"
 
 
 async def _end_of(client: LimitedClient) -> str:
@@ -280,31 +260,31 @@ async def _end_of(client: LimitedClient) -> str:
     return f"the page's process was killed by {signal.Signals(-status).name}{memory}"
 
 
-_CALL = "(lambda own: (lambda: 0).__builtins__['exec']({!r}, own) or own['{}']({!r}))({{}})"
-"""Calls a function, made from its source in a namespace of its own.
-
-It is an expression, whose value comes with the reply, and names nothing that a page may rename.
-"""
-
-
-async def _ask(client: LimitedClient, functions: Sequence[Injected]) -> dict[str, Any]:
-    """Run functions in a Python kernel, each in a namespace of its own; return their answers."""
+async def _ask(
+    client: LimitedClient, functions: Sequence[Injected], when: str
+) -> tuple[dict[str, Any], Failure | None]:
+    """Run functions in a Python kernel; return their answers, or why there are none."""
     if not functions or client.nb.metadata["language_info"].get("name") != "python":
-        return {}
-    name, source = injected(answers)
-    call = _CALL.format(source, name, [tuple(function) for function in functions])
+        return {}, None
+    pairs = [tuple(function) for function in functions]
+    # An expression, whose value comes with the reply; the page's namespace stays as it is.
+    name, source = injected(call_each)
+    call = f"(lambda own: exec({source!r}, own) or own[{name!r}]({pairs!r}))({{}})"
     kc: Any = client.kc
     request = kc.execute("", silent=True, store_history=False, user_expressions={"answer": call})
-    # As a cell: one that takes too long raises an error.
-    cell = from_dict({"source": call})  # type: ignore[no-untyped-call]
-    reply = await client.async_wait_for_reply(request, cell)
+    cell = from_dict({"source": call})  # type: ignore[no-untyped-call]  # it has the time of one
+    try:
+        reply = await client.async_wait_for_reply(request, cell)
+    except CellTimeoutError:
+        return {}, Failure(Ending.TIMEOUT, None, f"{when}: {_too_long(client)}")
+    except DeadKernelError as error:
+        return {}, Failure(Ending.DEAD_KERNEL, None, f"{when}, {error}")
     answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
     if answer.get("status") != "ok":
         names = ", ".join(function.name for function in functions)
-        raise RuntimeError(
-            f"`{names}` failed in the kernel: {answer.get('ename')}: {answer.get('evalue')}"
-        )
-    return dict(json.loads(answer["data"]["application/x-drift"]))
+        message = f"{when}, `{names}` failed: {answer.get('ename')}: {answer.get('evalue')}"
+        return {}, Failure(Ending.COULD_NOT_CHECK, None, message)
+    return dict(json.loads(answer["data"]["application/x-drift"])), None
 
 
 def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
@@ -312,18 +292,16 @@ def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
 
     In how many pieces the two arrive, and which comes first, depends on the clock alone.
     """
-    whole: list[NotebookNode] = []
+    result: list[NotebookNode] = []
     for is_stream, group in groupby(outputs, lambda output: output.output_type == "stream"):
-        run = list(group)
-        whole += _whole_streams(run) if is_stream else run
-    return whole
-
-
-def _whole_streams(pieces: Iterable[NotebookNode]) -> list[NotebookNode]:
-    streams: dict[str, NotebookNode] = {}
-    for piece in pieces:
-        if piece.name in streams:
-            streams[piece.name].text += piece.text
-        else:
-            streams[piece.name] = piece
-    return sorted(streams.values(), key=lambda stream: stream.name == "stderr")
+        if not is_stream:
+            result += group
+            continue
+        streams: dict[str, NotebookNode] = {}
+        for piece in group:
+            if piece.name in streams:
+                streams[piece.name].text += piece.text
+            else:
+                streams[piece.name] = piece
+        result += sorted(streams.values(), key=lambda stream: stream.name == "stderr")
+    return result

@@ -71,4 +71,4 @@ def reads() -> dict[str, list[int] | None]:
         if stamp != "own" and not path.startswith(system)
         if packages.isdisjoint(PurePath(path).parts)
     }
-    return local if "unseen" not in local.values() else {"": None}
+    return local | ({"": None} if "unseen" in local.values() else {})

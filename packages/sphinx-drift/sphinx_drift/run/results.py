@@ -32,8 +32,8 @@ class Failure:
     """What stopped a page."""
 
     kind: Ending
-    index: int
-    """Place of the cell among all cells of the notebook; -1 if none was running."""
+    index: int | None
+    """Place of the cell among all cells of the notebook; None if none was running."""
     message: str
 
 
@@ -50,10 +50,7 @@ def injected(function: Callable[[], object]) -> Injected:
     return Injected(function.__name__, inspect.getsource(function))
 
 
-OWN_ANSWERS = {
-    *("report_environment", "package_origins", "report_versions"),
-    *("local_modules", "reads"),
-}
+OWN_ANSWERS = {"report_environment", "package_origins", "report_versions", "reads"}
 """The checker's own questions, whose names no probe may have."""
 
 
@@ -75,17 +72,19 @@ class Execution:
     failure: Failure | None = None
     answers: Mapping[str, Any] = field(default_factory=dict)
     """What was asked for after the last cell, by the functions' names."""
+    succeeded: frozenset[int] = frozenset()
+    """Places of the code cells that raised nothing, as far as that is known."""
     seconds: float = field(default=0.0, compare=False)
-    """How long the page ran, which is not how long somebody waited for it."""
-    kept: str = field(default="", compare=False)
+    """How long the page ran; who asks for it may wait for less, since it began earlier."""
+    cache_key: str = field(default="", compare=False)
     """The key by which jupyter-cache has its outputs, if it has them."""
     since: float = field(default=0.0, compare=False)
     """When it ran, in seconds since 1970, if its outputs were taken from there."""
 
     def reached(self, place: int) -> bool:
         """Whether a cell stands before the one, if any, that stopped the page."""
-        stopped_at = self.failure.index if self.failure else -1
-        return stopped_at < 0 or place < stopped_at
+        stopped_at = self.failure.index if self.failure else None
+        return stopped_at is None or place < stopped_at
 
     @property
     def environment(self) -> dict[str, str]:

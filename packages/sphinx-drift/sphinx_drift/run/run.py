@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import sys
 import traceback
 from contextlib import suppress
 from dataclasses import replace
@@ -21,19 +20,18 @@ from sphinx_drift.run.injected import (
     leave_no_bytecode,
     measure_coverage,
     order_descriptors,
-    package_origins,
     report_environment,
 )
 from sphinx_drift.run.pool import Pool
 from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request, injected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.run.pool import Page
+    from sphinx_drift.run.pool import Job
     from sphinx_drift.run.results import Probe
 
 DEVICE_VARIABLE = "DRIFT_DEVICE"
@@ -41,22 +39,11 @@ COVERAGE_VARIABLE = "DRIFT_COVERAGE"
 """Names the options of coverage.py, as JSON, where what pages run is measured."""
 
 
-def begin(pages: Iterable[tuple[NotebookNode, Request]], executor: str = "") -> None:
-    """Start to run notebooks, in this order; :func:`execute` fetches each.
-
-    Args:
-        pages: The notebooks, and how each is run.
-        executor: The function that returns the executor, ``module:function``; nothing for ours.
-
-    Raises:
-        ValueError: If there is no such executor.
-
-    """
-    pages = list(pages)
-    if not (pages or executor or HOST.process):
-        return  # none waits from an earlier build either
-    with suppress(ConnectionError):  # each page says so when it is asked for
-        HOST.ask(Pool.queue, executor, sys.path, [_job(*page) for page in pages])
+def queue(pages: Sequence[tuple[NotebookNode, Request]]) -> None:
+    """Have notebooks run ahead, each as requested, in this order; :func:`execute` fetches each."""
+    if pages or HOST.process:  # else none waits from an earlier build either
+        with suppress(ConnectionError):  # each page says so when it is asked for
+            HOST.ask(Pool.queue, [_job(*page) for page in pages])
 
 
 def execute(notebook: NotebookNode, request: Request) -> Execution:
@@ -71,10 +58,10 @@ def execute(notebook: NotebookNode, request: Request) -> Execution:
 
     """
     try:
-        ran, execution = HOST.ask(Pool.run, _job(notebook, request))
+        ran, execution = HOST.ask(Pool.fetch, _job(notebook, request))
     except Exception:  # noqa: BLE001 - the page fails, and the others are checked
         message = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
-        return Execution(failure=Failure(Ending.COULD_NOT_CHECK, -1, message))
+        return Execution(failure=Failure(Ending.COULD_NOT_CHECK, None, message))
     not_to_run = set()
     for place, (cell, copy) in enumerate(zip(notebook.cells, ran.cells, strict=True)):
         if cell.cell_type == "code":
@@ -111,7 +98,7 @@ def _kernels() -> Collection[str]:
     return set(KernelSpecManager().find_kernel_specs())
 
 
-def _job(notebook: NotebookNode, request: Request) -> Page:
+def _job(notebook: NotebookNode, request: Request) -> Job:
     """Return the cells that run, at their places, and how.
 
     nbformat's constructors validate, slowly.
@@ -169,10 +156,7 @@ def request_for(
             *map(injected, (*first, *before)),
             *(probe.before for probe in probes if probe.before),
         ),
-        after=(
-            *map(injected, (report_environment, package_origins)),
-            *(probe.after for probe in probes),
-        ),
+        after=(injected(report_environment), *(probe.after for probe in probes)),
         preload=HOST.preload,
         **settings,
     )

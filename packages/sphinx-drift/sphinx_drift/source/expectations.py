@@ -26,18 +26,18 @@ _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
-OPTIONS = sorted(
-    ["allow", "name", "raises", "reference-only", "stream", "unchecked", "when", *FORMS]
-)
-"""What an expectation may say above its text."""
-_REQUIRED = {
+_VALUES = {
+    "allow": "`documented -> executed (reason)`",
     "name": "a name",
     "raises": "the error's name",
     "reference-only": "the reason",
+    "stream": "the part of the output",
     "unchecked": "the reason",
     "when": "the condition",
 }
-"""What must follow an option."""
+"""What follows an option; nothing does a form's."""
+OPTIONS = sorted([*_VALUES, *FORMS])
+"""What an expectation may say above its text."""
 _OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
 _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 """What no reader sees between a cell and its expectation."""
@@ -55,33 +55,22 @@ def paired(
         shown: Which outputs readers see.
 
     """
-    nodes = [(i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type != "markdown"]
+    nodes = ((i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     cells: list[Cell] = []
     problems: list[Outcome] = []
     for fence in fences:
         if directive_of(fence) == DIRECTIVE:
             problems += _attach(fence, cells, lines)
-            continue
-        index, node = nodes.pop(0)
-        if node.cell_type == "code":
+        else:
+            index, node = next(nodes)
             first, last = fence.map or (0, 0)
             cells.append(read_cell(len(cells) + 1, index, node, (first + 1, last), shown))
-    assert not nodes  # noqa: S101 - each is one of the fences
+    assert next(nodes, None) is None  # noqa: S101 - each is one of the fences
     return with_own(Page(tuple(cells), tuple(problems)), notebook)
 
 
 def _attach(token: Token, cells: list[Cell], lines: Sequence[str]) -> list[Outcome]:
-    """Assign an expectation to the cell immediately before it.
-
-    Args:
-        token: The fence of the expectation.
-        cells: The cells above it; the last one gets the expectation.
-        lines: The lines of the page.
-
-    Returns:
-        What is wrong with it.
-
-    """
+    """Assign an expectation to the last of the cells above it; return what is wrong with it."""
     assert token.map  # noqa: S101 - only fences with a map come here
     first = token.map[0]
     expectation, problems = read_expectation(token.content, first + 1)
@@ -125,33 +114,32 @@ def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome
 
 def _with_option(expectation: Expectation, name: str, value: str) -> Expectation:
     """Return the expectation with one option set."""
+    if name not in OPTIONS:
+        raise ValueError(
+            f"unknown option `:{name}:`; known are {', '.join(OPTIONS)}; "
+            "a text that begins like one stands below an empty line"
+        )
+    if bool(value) is (name in FORMS):
+        wanted = "takes nothing after it" if value else f"must be followed by {_VALUES[name]}"
+        raise ValueError(f"`:{name}:` {wanted}, got {value!r}")
     if name == "allow":
         return replace(expectation, waivers=(*expectation.waivers, _waiver(value)))
+    if name in FORMS:
+        return replace(expectation, part=Part(name))
     if name == "stream":
         names = [part.value for part in Part if part not in (*FORMS, Part.TRACEBACK)]
         if value not in names:
             raise ValueError(f"`:stream:` must be one of {', '.join(names)}; got {value!r}")
         return replace(expectation, part=Part(value))
-    if name in FORMS:
-        if value:
-            raise ValueError(f"`:{name}:` takes nothing after it, got {value!r}")
-        return replace(expectation, part=Part(name))
-    if name in _REQUIRED:
-        if not value:
-            raise ValueError(f"`:{name}:` must be followed by {_REQUIRED[name]}")
-        if name == "when":
-            read_condition(value)
-        option: dict[str, Any] = {name.replace("-", "_"): value}
-        return replace(expectation, **option)
-    raise ValueError(
-        f"unknown option `:{name}:`; known are {', '.join(OPTIONS)}; "
-        "a text that begins like one stands below an empty line"
-    )
+    if name == "when":
+        read_condition(value)
+    option: dict[str, Any] = {name.replace("-", "_"): value}
+    return replace(expectation, **option)
 
 
 def _waiver(value: str) -> Waiver:
     match = _ALLOW.match(value)
     if match is None:
-        raise ValueError(f"`:allow:` must read `documented -> executed (reason)`; got {value!r}")
+        raise ValueError(f"`:allow:` must read {_VALUES['allow']}; got {value!r}")
     index = tuple(int(part) for part in match["index"].split(",")) if match["index"] else None
     return Waiver(match["old"], match["new"], match["reason"], index)

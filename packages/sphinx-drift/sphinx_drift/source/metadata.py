@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.model import Cell, Kind, Outcome, Page
-from sphinx_drift.output.filters import filters_in
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.settings import read_page_table, table_in
 from sphinx_drift.source.lines import lines_of
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
     from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
 
-    from sphinx_drift.output.filters import Filter
-
 REASONS = ("reference-only", "unchecked")
-"""What a notebook's cell may say besides its filters, each with a reason."""
+"""What a notebook's cell may say, each with a reason."""
+IGNORED = "nbval-ignore-output"
+"""nbval's tag of a cell whose outputs aren't compared."""
 
 
 def read_front(text: str) -> dict[str, Any]:
@@ -44,12 +43,13 @@ def read_front(text: str) -> dict[str, Any]:
     return front if isinstance(front, dict) else {}
 
 
-def left_out_by(metadata: Mapping[str, Any], key: str) -> str:
+def left_out_by(metadata: Mapping[str, Any], key: str, *, is_mystmd: bool = False) -> str:
     """Return the setting by which a page or notebook itself is not to be run; nothing if it is."""
     settings = {
         f"{key}: execution_mode": table_in(metadata, key).get("execution_mode") == "off",
         "nbsphinx: execute": table_in(metadata, "nbsphinx").get("execute") == "never",
         "execute: skip": table_in(metadata, "execute").get("skip") is True,  # as mystmd has it
+        "no kernelspec": is_mystmd and not table_in(metadata, "kernelspec"),
     }
     return next((setting for setting, leaves_out in settings.items() if leaves_out), "")
 
@@ -58,11 +58,15 @@ def read_cell(
     number: int, index: int, node: NotebookNode, lines: tuple[int, int], settings: NbParserConfig
 ) -> Cell:
     """Return a cell without its expectations."""
+
+    def setting(name: str) -> str:
+        return str(settings.get_cell_level_config(name, node.metadata, lambda *_: None))
+
     tags = frozenset(str(tag) for tag in node.metadata.get("tags") or ())
     hidden = frozenset(part for part in (Part.STDOUT, Part.STDERR) if f"remove-{part}" in tags)
-    if cell_setting(settings, "output_stderr", node).startswith("remove"):
+    if setting("output_stderr").startswith("remove"):
         hidden |= {Part.STDERR}
-    if cell_setting(settings, "remove_code_outputs", node) == "True":
+    if setting("remove_code_outputs") == "True":
         tags |= {"remove-output"}
     return Cell(number, index, lines[0], node.source, lines[1], tags, hidden=hidden)
 
@@ -81,44 +85,40 @@ def shown_without_book(
     )
 
 
-def cell_setting(settings: NbParserConfig, name: str, node: NotebookNode) -> str:
-    """Return a setting of MyST-NB as it is for a cell, which may have one of its own."""
-    return str(settings.get_cell_level_config(name, node.metadata, lambda *_: None))
-
-
 def with_own(page: Page, notebook: NotebookNode) -> Page:
     """Return a page with what it and its cells say in their metadata: `drift: {...}`."""
     problems = list(page.problems)
-    filters: tuple[Filter, ...] = ()
-    complete = False
-    cells: list[Cell] = []
+    own: Mapping[str, Any] = {}
     try:
         own = read_page_table(notebook.metadata.get("drift", {}))
-        complete, filters = own.get("complete", False), own.get("filters", ())
     except ValueError as error:
         problems.append(Outcome(Kind.OPTION, 1, message=str(error)))
-    known = ("filters", *(REASONS if page.stored else ()))
+    cells: list[Cell] = []
     for cell in page.cells:
-        own = notebook.cells[cell.index].metadata.get("drift", {})
-        try:
-            own_filters = _filters_of_cell(own, known, f"cell {cell.number}")
-        except ValueError as error:
-            own_filters = ()
-            problems.append(Outcome(Kind.OPTION, cell.line, cell=cell.number, message=str(error)))
-        cells.append(replace(cell, filters=own_filters + filters))
-    return replace(page, cells=tuple(cells), problems=tuple(problems), complete=complete)
+        of_cell = notebook.cells[cell.index].metadata.get("drift", {})
+        if wrong := _wrong_in(of_cell, REASONS if page.is_notebook else ()):
+            message = f"`drift` of cell {cell.number} {wrong}; got {of_cell!r}"
+            problems.append(Outcome(Kind.OPTION, cell.line, cell=cell.number, message=message))
+            of_cell = {}
+        cells.append(_with_reasons(cell, of_cell) if page.is_notebook else cell)
+    complete = own.get("complete", False)
+    return replace(page, cells=tuple(cells), problems=tuple(problems), complete=complete, own=own)
 
 
-def _filters_of_cell(own: Any, known: Collection[str], where: str) -> tuple[Filter, ...]:
-    """Return the filters that a cell has in its metadata; refuse what nothing would read."""
+def _wrong_in(own: Any, known: Collection[str]) -> str:
+    """Return what is wrong with the table of a cell: nothing would read or follow it."""
     if not isinstance(own, dict) or not own.keys() <= set(known):
-        raise ValueError(f"`drift` of {where} may hold {', '.join(known)}; got {own!r}")
-    for name in REASONS:
-        if name in own and not is_reason(own[name]):
-            raise ValueError(f"`{name}` of {where} must be the reason, in words; got {own[name]!r}")
-    return filters_in(own.get("filters", ()), f"`filters` of {where}")
+        return f"may hold {', '.join(known) or 'nothing'}"
+    if not all(isinstance(reason, str) and reason.strip() for reason in own.values()):
+        return "must say each reason in words"
+    return ""
 
 
-def is_reason(value: object) -> bool:
-    """Whether a value is a text that says something."""
-    return isinstance(value, str) and bool(value.strip())
+def _with_reasons(cell: Cell, own: Mapping[str, Any]) -> Cell:
+    """Return a notebook's cell with why its outputs aren't compared, if they aren't."""
+    reasons = {name.replace("-", "_"): own[name] for name in REASONS if name in own}
+    if IGNORED in cell.tags:
+        reasons.setdefault("unchecked", f"tagged {IGNORED}")
+    if "unchecked" in reasons:
+        cell = replace(cell, drawn=None, is_claim=False)
+    return replace(cell, expectations=tuple(replace(e, **reasons) for e in cell.expectations))

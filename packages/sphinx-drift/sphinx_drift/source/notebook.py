@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
-from sphinx_drift.settings import table_in
-from sphinx_drift.source.metadata import (
-    REASONS,
-    is_reason,
-    read_cell,
-    shown_without_book,
-    with_own,
-)
+from sphinx_drift.source.metadata import IGNORED, read_cell, shown_without_book, with_own
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,11 +19,8 @@ if TYPE_CHECKING:
     from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
 
-_CELL_IN_JSON = re.compile(r'(?<!\\)"cell_type"\s*:')
-"""In the file of a notebook it is on the first lines of each cell, as Jupyter writes them."""
-_IGNORED = "nbval-ignore-output"
 _NBVAL = {
-    "NBVAL_IGNORE_OUTPUT": _IGNORED,
+    "NBVAL_IGNORE_OUTPUT": IGNORED,
     "NBVAL_RAISES_EXCEPTION": "raises-exception",
     "NBVAL_SKIP": "nbval-skip",
 }
@@ -64,54 +53,43 @@ def parse_notebook(text: str) -> NotebookNode:
     return notebook
 
 
-def read_notebook(
-    notebook: NotebookNode, text: str = "", shown: NbParserConfig | None = None
-) -> Page:
+def read_notebook(notebook: NotebookNode, shown: NbParserConfig | None = None) -> Page:
     """Read a notebook whose stored outputs are what it documents; tag it as it is marked.
 
     Args:
         notebook: The notebook, before it is run.
-        text: The file that it was read from, to name lines of it.
         shown: Which outputs readers see; None for all but what it stored of stderr, for warnings
             and progress bars name paths and times of the machine that wrote them.
 
     """
     shown = shown or shown_without_book(notebook.metadata, stderr=False)
-    lines = [text.count("\n", 0, match.start()) + 1 for match in _CELL_IN_JSON.finditer(text)]
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":
             continue
         if marks := [*_marks(node.source)]:
             node.metadata["tags"] = [*(node.metadata.get("tags") or ()), *marks]
-        line = lines[index] if len(lines) == len(notebook.cells) else 1
-        cell = read_cell(len(cells) + 1, index, node, (line, line), shown)
+        cell = read_cell(len(cells) + 1, index, node, (1, 1), shown)
         cells.append(_with_stored(cell, node))
-    return with_own(Page(tuple(cells), stored=True), notebook)
+    return with_own(Page(tuple(cells), is_notebook=True), notebook)
 
 
 def _with_stored(cell: Cell, node: NotebookNode) -> Cell:
     """Return a cell with what its notebook has stored of it."""
     output = printed(node.outputs)
-    own = table_in(node.metadata, "drift")
-    reasons: dict[str, Any] = {
-        name.replace("-", "_"): own[name] for name in REASONS if is_reason(own.get(name))
-    }
-    if _IGNORED in cell.tags:
-        reasons.setdefault("unchecked", f"tagged {_IGNORED}")
     raises = output.error.partition(":")[0]
     is_run = node.get("execution_count") is not None  # xeus counts from 0
     stream = Part.ALL if cell.has_stderr else Part.MAIN
     return replace(
         cell,
         expectations=tuple(
-            Expectation(stored, cell.line, cell.line, part, raises=raises, **reasons)
+            Expectation(stored, cell.line, cell.line, part, raises=raises)
             for part in (stream, *BESIDE)
             if plain(stored := output.select(part)).strip()
         ),
-        drawn=None if "unchecked" in reasons else output.drawn,
+        drawn=output.drawn,
         glued=tuple(dict.fromkeys(chain.from_iterable(output.glued.values()))),
-        is_claim="unchecked" not in reasons and (is_run or bool(node.outputs)),
+        is_claim=is_run or bool(node.outputs),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
 from decimal import Decimal
@@ -23,34 +22,30 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(
     r"""
     (?<![\w.^]) (?<!\d[:/])
-    (?P<digits> (?> \d{1,3} (?:,\d{3})+ (?:\.\d+)? (?![\d,]) | \d*\.?\d+ (?:[eE][-+]?\d+)? ) )
+    (?P<digits> (?> \d{1,3} (?:,\d{3})+ (?:\.\d+)? (?![\d,]) | \d*\.?\d+ (?:[eE][-+]?\d{1,2})? ) )
     (?! [.:/]\d | [\w^\u2070-\u207f\xb2\xb3\xb9] | -[a-z] | \s?[x*\xb7\xd7]\s?10 )
     (?P<percent> \s?\\?% )?
     """,
     re.VERBOSE,
 )
 """A number, and no piece of a date, of a version or of a name."""
-_LABEL = (
-    r"(?:sec(?:tion)?|ch(?:apter)?|fig|figure|listing|table|exercise|eq(?:uation)?|step|version"
-    r"|python|(?:py)?torch|numpy)"
-)
 _NO_QUOTATION = re.compile(
-    rf"""
+    r"""
     (?P<ticks>`+) .+? (?P=ticks)  # code and roles
     | \$\$ .+? \$\$ | (?<!\\)\$ (?!\s) [^$]+? (?<!\s)\$ (?!\d)  # formulas
     | \]\([^)]*\) | https?://\S+ | <[^>]+>  # addresses
-    | \d+-\d+-\d+ | \b{_LABEL}s?\.? \s* \d[\d.]*  # dates, numbers of sections and versions
+    | \d+-\d+-\d+  # dates
+    | \b(?:sec(?:tion)?|ch(?:apter)?|fig|figure|listing|table|exercise|eq(?:uation)?|step|version
+        |python|(?:py)?torch|numpy)s?\.? \s* \d[\d.]*  # numbers of sections and versions
+    | (?:[<>\u2264\u2265~\u2248] | \b(?:than|below|under|above|over|least|most|between|roughly))
+        \s* \d[\d.,]*  # bounds and estimates
     """,
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
-"""What no cell has printed, though it has digits."""
-_LOOSE = re.compile(
-    r"(?:[<>\u2264\u2265~\u2248]|\b(?:than|below|under|above|over|least|most|between|roughly))\s*\Z",
-    re.IGNORECASE,
-)
-"""What shows, just before it, that nothing need have printed a number: a bound, an estimate."""
-_FEWEST, _MOST, _LARGEST = 2, 25, 400
-"""Digits of a number that says which one it is, those that `Decimal` keeps, a float's exponent."""
+"""What no cell need have printed, though it has digits."""
+_WORD = re.compile(r"[^\W\d_]{2}")
+_FEWEST, _MOST = 2, 25
+"""Digits of a number that says which one it is, and characters that `Decimal` keeps."""
 _ABOVE = 2
 """How many cells above a sentence it may speak of."""
 _NEARLY, _ALIKE = Decimal("0.05"), Decimal("0.1")
@@ -65,6 +60,11 @@ class Number(NamedTuple):
     values: tuple[Decimal, ...]
     """What it may mean, without its sign: 31 % is 31, and 0.31."""
 
+    @property
+    def is_decimal(self) -> bool:
+        """Whether it is none that counts, and not 0."""
+        return bool(self.values[0]) and _exponent(self.values[0]) < 0
+
     def is_near(self, known: Sequence[Decimal], units: str) -> bool:
         """Whether one of some sorted numbers is so many units of its last digit away at most."""
         for value in self.values:
@@ -74,18 +74,12 @@ class Number(NamedTuple):
                 return True
         return False
 
-
-class _Sentence(NamedTuple):
-    """A paragraph, or what stands in a field of a table."""
-
-    text: str
-    line: int
-    """On which it begins."""
-    above: int
-    """How many code cells are above it."""
-
-    def line_of(self, number: Number) -> int:
-        return self.line + self.text.count("\n", 0, number.start)
+    def distance(self, other: Number) -> Decimal:
+        """Return how far a printed number is from it, in parts of it; that has no fewer digits."""
+        printed_value = other.values[0]
+        likely = (value for value in self.values if _exponent(printed_value) <= _exponent(value))
+        distances = (abs(printed_value - value) / value for value in likely)
+        return min(distances, default=Decimal("Infinity"))
 
 
 def numbers_in(text: str) -> Iterator[Number]:
@@ -97,8 +91,8 @@ def numbers_in(text: str) -> Iterator[Number]:
 
     """
     for match in _NUMBER.finditer(text):
-        value = Decimal(match["digits"].replace(",", ""))
-        if len(value.as_tuple().digits) <= _MOST and abs(value.adjusted()) <= _LARGEST:
+        if len(match["digits"]) <= _MOST:
+            value = Decimal(match["digits"].replace(",", ""))
             values = (value, value.scaleb(-2)) if match["percent"] else (value,)
             yield Number(match[0], match.start(), values)
 
@@ -128,17 +122,14 @@ def outdated_numbers(
 
     """
     replaced = [*_replaced(page, outcomes)]
-    known = _known(page, _outputs(page, executed)) if replaced else []
-    for sentence in _sentences(text, page) if replaced else ():
-        for said in numbers_said(sentence.text):
-            if len(said.values[0].as_tuple().digits) < _FEWEST or said.is_near(known, "0.5"):
-                continue
-            for old, new, cell in replaced:
-                if said.is_near(old.values, "0.5"):
-                    now = f"is {new} now" if new else "isn't printed any more"
-                    change = f"{old.text} {now} in {_named(page, cell)}"
-                    yield f"{path}:{sentence.line_of(said)}: still says {said.text}: {change}"
-                    break
+    known = _known(page, _outputs(page, executed))
+    for said, place, *_ in _said(path, text, page, executed) if replaced else ():
+        if len(said.values[0].as_tuple().digits) < _FEWEST or said.is_near(known, "0.5"):
+            continue
+        found = [each for each in replaced if said.is_near(sorted(each[0].values), "0.5")]
+        for old, new, cell in found[:1]:
+            now = f"is {new} now" if new else "isn't printed any more"
+            yield f"{place}: still says {said.text}: {old.text} {now} in {_named(page, cell)}"
 
 
 def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> Iterator[str]:
@@ -149,33 +140,26 @@ def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> I
     """
     outputs = _outputs(page, executed)
     known = _known(page, outputs)
-    decimals = {cell: [*filter(_is_decimal, numbers_in(text))] for cell, text in outputs.items()}
-    for sentence in _sentences(text, page):
-        cells = range(sentence.above - _ABOVE + 1, sentence.above + 1)
-        for said in filter(_is_decimal, numbers_said(sentence.text)):
-            if _LOOSE.search(sentence.text, 0, said.start) or said.is_near(known, "0.999"):
-                continue
-            alike = {
-                (abs(number.values[0] - value) / value, number.text, cell)
-                for cell in cells
-                for number in decimals.get(cell, ())
-                for value in said.values
-                if abs(number.values[0] - value) <= value * _ALIKE
-                and _exponent(number.values[0]) <= _exponent(value)  # printed digits are no fewer
-            }
-            if len({text for _, text, _ in alike}) == 1 and min(alike)[0] <= _NEARLY:
-                _, number, cell = min(alike)
-                prints = f"{_named(page, cell)} prints {number}"
-                yield f"{path}:{sentence.line_of(said)}: says {said.text}, and {prints}"
+    decimals = {
+        cell: [n for n in numbers_in(text) if n.is_decimal] for cell, text in outputs.items()
+    }
+    for said, place, above, is_sentence in _said(path, text, page, executed):
+        if not (is_sentence and said.is_decimal) or said.is_near(known, "0.999"):
+            continue
+        distances = [
+            (said.distance(number), number.text, cell)
+            for cell in range(above - _ABOVE + 1, above + 1)
+            for number in decimals.get(cell, ())
+        ]
+        alike = sorted(each for each in distances if each[0] <= _ALIKE)
+        if alike and alike[0][0] <= _NEARLY and len({text for _, text, _ in alike}) == 1:
+            _, number, cell = alike[0]
+            yield f"{place}: says {said.text}, and {_named(page, cell)} prints {number}"
 
 
 def _exponent(value: Decimal) -> int:
     """Return the power of ten of a number's last digit."""
     return int(value.as_tuple().exponent)
-
-
-def _is_decimal(number: Number) -> bool:
-    return bool(number.values[0]) and _exponent(number.values[0]) < 0
 
 
 def _replaced(page: Page, outcomes: Iterable[Outcome]) -> Iterator[tuple[Number, str, int]]:
@@ -187,7 +171,7 @@ def _replaced(page: Page, outcomes: Iterable[Outcome]) -> Iterator[tuple[Number,
                 new = difference.executed if difference.number else ""
                 for old in numbers_in(difference.documented):
                     yield old, new, outcome.cell
-        elif outcome.kind is Kind.NO_OUTPUT and page.stored:
+        elif outcome.kind is Kind.NO_OUTPUT and page.is_notebook:
             for old in numbers_in(outcome.documented):
                 yield old, "", outcome.cell
 
@@ -205,24 +189,35 @@ def _known(page: Page, outputs: dict[int, str]) -> list[Decimal]:
 
 
 def _named(page: Page, number: int) -> str:
-    """Name a cell, and the line on which its output begins, or in a notebook itself."""
+    """Name a cell, and the line of a page on which its output begins."""
     cell = page.cells[number - 1]
     first = cell.expectations[0].body_line if cell.expectations else cell.line
-    return f"cell {number} (line {first})"
+    return f"cell {number}" if page.is_notebook else f"cell {number} (line {first})"
 
 
-def _sentences(text: str, page: Page) -> Iterator[_Sentence]:
-    """Yield what a page says outside code; lines of a notebook are those of its file."""
-    text = text.removeprefix("\ufeff")
-    if not page.stored:
-        for paragraph, line in paragraphs_of(text):
-            yield _Sentence(paragraph, line, sum(cell.line < line for cell in page.cells))
+def _said(
+    path: Path, text: str, page: Page, executed: NotebookNode
+) -> Iterator[tuple[Number, str, int, bool]]:
+    """Yield each number that is said, its place, how many cells are above, and if words are by it.
+
+    A table whose numbers are no cell's says many that are like one.
+    """
+    for paragraph, line, above in _sentences(text, page, executed):
+        is_sentence = bool(_WORD.search(paragraph))
+        for said in numbers_said(paragraph):
+            row = line + paragraph.count("\n", 0, said.start)
+            place = f"{path}:{row}" if line else f"{path}, below cell {above}"
+            yield said, place, above, is_sentence
+
+
+def _sentences(text: str, page: Page, executed: NotebookNode) -> Iterator[tuple[str, int, int]]:
+    """Yield what a page says outside code, with its line and how many cells are above."""
+    if not page.is_notebook:
+        for paragraph, line in paragraphs_of(text.removeprefix("\ufeff")):
+            yield paragraph, line, sum(cell.line < line for cell in page.cells)
         return
-    above = at = 0
-    for cell in json.loads(text).get("cells", []):
-        above += cell["cell_type"] == "code"
-        source = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
-        for paragraph, _ in paragraphs_of(source):
-            row = json.dumps(paragraph.partition("\n")[0], ensure_ascii=False)[1:-1]
-            at = max(at, text.find(row, at))
-            yield _Sentence(paragraph, text.count("\n", 0, at) + 1, above)
+    above = 0
+    for cell in executed.cells:
+        above += cell.cell_type == "code"
+        for paragraph, _ in paragraphs_of(cell.source) if cell.cell_type == "markdown" else ():
+            yield paragraph, 0, above

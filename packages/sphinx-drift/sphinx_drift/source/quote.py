@@ -15,18 +15,18 @@ from sphinx_drift.model import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from sphinx_drift.compare.lexer import Token
     from sphinx_drift.model import PageResult
 
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?"
-    r"(?:\s+(?P<form>\+?(?:,?\.\d{1,2}[f%]|,?d)))?"
+    r"(?:\s+(?P<form>\.\d{1,2}[f%]|,d))?"
 )
 _MINUS = r"\-\u2010-\u2015\u207b\u208b\u2212\uff0d"
-_MONEY = r"$\xa2-\xa5\u20a0-\u20cf"
-_BEFORE = re.compile(rf"(?:\A|[\s(\[{{=;\"'|<>~\u2248{_MONEY}]|(?<![\d\\])[,:])\Z", re.ASCII)
+_BEFORE = re.compile(r"(?:\A|[\s(\[{=;\"'|<>~$\xa3\u20ac]|(?<![\d\\])[,:])\Z", re.ASCII)
 _AFTER = re.compile(r"\Z|[\s()\]}=;\"|%\xb0]|[.:',](?!\d)", re.ASCII)
 """What may stand beside a number: the line's end, space, a bracket or a mark."""
-_SIGN_BEFORE = re.compile(rf"[{_MINUS}] ?(?:[A-Z]{{0,3}}|kr\.?) ?[\\{_MONEY}{{(]* ?\Z")
+_SIGN_BEFORE = re.compile(rf"[{_MINUS}][^\w>]{{0,4}}(?:[A-Z]{{2,3}}[^\w>]{{0,4}})?\Z")
 """A minus sign that isn't a part of the number: - 4, -$4, -(4), -EUR 4."""
 _CALCULATED = re.compile(
     r"\^|\*\*|<sup|[\xb2\xb3\xb9\u2070-\u207b]"  # powers
@@ -53,69 +53,62 @@ class Quotation:
         """Return the quoted number of a text.
 
         Raises:
-            ValueError: If the text has no such number, or its form can't be read.
+            ValueError: If the text has no such number, or it can't be shown in the form.
 
         Examples:
             >>> read_quotation("weights[1] .0%").number_in("tensor([0.1500, 0.2264])")
             '23%'
 
         """
-        number = self.find(text)
+        number = self._find(text)
         return (self._formatted(number) if self.form else number).replace("-", "\N{MINUS SIGN}")
 
     def _formatted(self, number: str) -> str:
-        """Return a number in the form that is asked for, if it has so many digits."""
+        """Return a number in the form that is asked for, if so many digits were printed."""
         try:
-            value = Decimal(number)
-            is_whole = value.as_tuple().exponent == 0 and "." not in number
-            if self.form.endswith("d"):
-                return format(int(number), self.form)
-            shown = format(value, self.form)
+            if self.form == ",d":
+                return f"{int(number):,}"
+            printed = -int(Decimal(number).as_tuple().exponent)
         except (InvalidOperation, ValueError):
             message = f"{self.name} prints {number}: {self.form!r} can't show it"
             raise ValueError(message) from None
-        digits = int(self.form.strip("+,.f%")) + 2 * self.form.endswith("%")
-        if not is_whole and value.is_finite() and digits > -int(value.as_tuple().exponent):
+        if int(self.form[1:-1]) + 2 * self.form.endswith("%") > printed:
             raise ValueError(f"{self.name} prints {number}: {self.form!r} shows more digits")
-        return shown if value.is_finite() else number
+        return format(Decimal(number), self.form)
 
-    def find(self, text: str) -> str:
-        """Return the quoted number as it is printed.
-
-        Raises:
-            ValueError: If the text has no such number.
-
-        """
-        all_tokens = tokens(text)
-        numbers = [i for i, token in enumerate(all_tokens) if token.is_number]
-        found, where = numbers, ""
+    def _find(self, text: str) -> str:
+        """Return the quoted number as it is printed."""
+        read = tokens(text)
+        numbers = found = [i for i, token in enumerate(read) if token.is_number]
+        where = ""
         if self.index is not None:
             where = f" [{', '.join(map(str, self.index))}]"
-            index_of = indices(all_tokens, set(numbers))
+            index_of = indices(read, set(numbers))
             found = [i for i in numbers if index_of.get(i) == self.index]
         elif self.place is not None:
             where = f" #{self.place}"
-            found = numbers[self.place - 1 : self.place] if self.place else []
+            found = [i for place, i in enumerate(numbers, start=1) if place == self.place]
         if not found:
             raise ValueError(f"{self.name} has no number{where}")
-        # Several arrays may have the index, if they agree there.
-        if len({all_tokens[i].text for i in found} if self.index else found) > 1:
+        if len({read[i].text for i in found}) > 1:
             ways = " or ".join(f"{self.name}#{numbers.index(i) + 1}" for i in found[:2])
             raise ValueError(f"{self.name} has {len(found)} numbers{where}; say which: {ways}")
-        number = all_tokens[found[0]]
-        shown = plain(text)
-        before = shown[: number.start].rpartition("\n")[2]
-        after = shown[number.end :].partition("\n")[0]
-        is_whole = (
-            _BEFORE.search(before) and _AFTER.match(after) and not _SIGN_BEFORE.search(before)
-        )
-        if not is_whole or _CALCULATED.search(before + number.text + after):
+        for number in (read[i] for i in found):
+            self._refuse_piece(number, plain(text))
+        return read[found[0]].text
+
+    def _refuse_piece(self, number: Token, text: str) -> None:
+        """Raise an error where a reader may take a number for a piece of another one."""
+        before = text[: number.start].rpartition("\n")[2]
+        after = text[number.end :].partition("\n")[0]
+        stands_alone = _BEFORE.search(before) and _AFTER.match(after)
+        is_piece = _SIGN_BEFORE.search(before) or _CALCULATED.search(before + number.text + after)
+        if not stands_alone or is_piece:
             near = before[-_NEAR:] + number.text + after[:_NEAR]
             raise ValueError(
                 f"{self.name} prints {near!r}, where {number.text} may not be the whole number: "
                 "let the cell print it by itself, as -1500.75 or 1.5e-20, or glue its value"
             )
-        return number.text
 
 
 def read_quotation(text: str) -> Quotation:

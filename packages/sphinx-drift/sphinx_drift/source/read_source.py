@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.source.expectations import paired
 from sphinx_drift.source.lines import lines_of
-from sphinx_drift.source.markdown import (
-    DIRECTIVE,
-    config_without_book,
-    directive_of,
-    is_cell,
-    read_markdown,
-    shared_parse,
-)
+from sphinx_drift.source.markdown import config_without_book, read_markdown
 from sphinx_drift.source.metadata import read_front, shown_without_book
-from sphinx_drift.source.mystmd import mark_notebook, read_mystmd_page
+from sphinx_drift.source.mystmd import evaluated, mark_notebook, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 
 if TYPE_CHECKING:
@@ -48,8 +41,7 @@ def read_page(
 
     """
     reading = read_markdown(text, config)
-    fences = [t for t in reading.fences if is_cell(t) or directive_of(t) == DIRECTIVE]
-    page = paired(fences, notebook, lines_of(text), shown)
+    page = paired(reading.at_top, notebook, lines_of(text), shown)
     return replace(page, problems=(*reading.swallowed, *page.problems))
 
 
@@ -62,7 +54,7 @@ def load(
     path: Path,
     *,
     text: str | None = None,
-    stderr: bool | None = None,
+    stderr: bool = True,
     key: str = "mystnb",
     is_mystmd: bool = False,
 ) -> tuple[Page, NotebookNode] | None:
@@ -71,7 +63,8 @@ def load(
     Args:
         path: The file.
         text: What it is going to hold; None for what it holds.
-        stderr: Whether what is written to stderr counts; None, that of pages does.
+        stderr: Whether what pages write to stderr counts, if they don't say so themselves; what a
+            notebook has stored of it names the machine that wrote it.
         key: The key in a file's metadata under which MyST-NB's settings stand.
         is_mystmd: Whether mystmd runs it, and not MyST-NB.
 
@@ -82,30 +75,34 @@ def load(
         ValueError: If a notebook can't be read, or a page with cells isn't marked as one.
 
     """
+    text = (path.read_text("utf-8") if text is None else text).removeprefix("\ufeff")
+    if is_notebook(path):
+        notebook = parse_notebook(text)
+        if is_mystmd:
+            mark_notebook(notebook)
+        shown = shown_without_book(notebook.metadata, stderr=False, key=key)
+        return read_notebook(notebook, shown), notebook
     from myst_nb.core.read import (  # noqa: PLC0415 - an extra
         is_myst_markdown_notebook,
         read_myst_markdown_notebook,
     )
 
-    config, text = config_without_book(), path.read_text("utf-8-sig") if text is None else text
-    if is_notebook(path):
-        notebook = parse_notebook(text)
-        if is_mystmd:
-            mark_notebook(notebook)
-        shown = shown_without_book(notebook.metadata, stderr=bool(stderr), key=key)
-        return read_notebook(notebook, text, shown), notebook
-    if is_mystmd:
-        return read_mystmd_page(text, config, stderr=stderr is not False, key=key)
+    config = config_without_book()
     reading = read_markdown(text, config)
-    if not is_myst_markdown_notebook(text):
-        if reading.everywhere:
-            read_front(text)  # which may be no YAML
-            raise ValueError(_NO_FORMAT)
+    fences = reading.fences if is_mystmd else reading.at_top
+    if is_mystmd:
+        notebook = mystmd_notebook(text, fences)
+    elif is_myst_markdown_notebook(text):
+        notebook = read_myst_markdown_notebook(text, config, path=path)
+    elif reading.fences:
+        read_front(text)  # which may be no YAML
+        raise ValueError(_NO_FORMAT)
+    else:
         return None
-    with shared_parse():
-        notebook = read_myst_markdown_notebook(text, config, add_source_map=True, path=path)
-    shown = shown_without_book(notebook.metadata, stderr=stderr is not False, key=key)
-    page = read_page(text, notebook, config, shown)
+    shown = shown_without_book(notebook.metadata, stderr=stderr, key=key)
+    lines = lines_of(text)
+    page = paired(fences, notebook, lines, shown)
     # In a book, the directives that stand there tell it themselves.
-    page = replace(page, problems=(*page.problems, *reading.nested))
+    more = evaluated(lines) if is_mystmd else reading.nested
+    page = replace(page, problems=(*reading.swallowed, *page.problems, *more))
     return (page, notebook) if page.cells or page.problems else None

@@ -11,16 +11,18 @@ from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.output.printed_text import printed
 from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
-from sphinx_drift.source.update_page import FIXED_BY_TEXT, page_with_outputs
+from sphinx_drift.source.update_page import page_with_outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.model import Page, PageResult
+    from sphinx_drift.model import Outcome, Page, PageResult
 
+_FIXED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED, Kind.NO_OUTPUT, Kind.PICTURE)
+"""What new outputs fix; on a page, these can't fix the last two."""
 _LACKING = re.compile(
     r"(ModuleNotFound|Import|FileNotFound|gai|SSL|MaxRetry|URL|HTTP|\w*Timeout"
     r"|\w*Connect(ion|or)?\w*)(Error)?: "
@@ -28,11 +30,13 @@ _LACKING = re.compile(
 """How an error begins if a module, a file or the network isn't here."""
 _INSTALLS = re.compile(r"(?:\s*[!%](?:uv )?(?:pip3?|conda|mamba) install\b[^;&|\n]*)+\s*")
 """A cell that installs packages, and does nothing else."""
-_UNREADABLE = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-"""What MyST-NB takes for the end of a line, and no editor does, or Markdown for nothing."""
+_UNREADABLE = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
+"""What MyST-NB takes for the end of a line and no editor does, or no Markdown or file can hold."""
 DIFFERS = "it differs between two runs"
 NO_TEXT = "it can't be written so that it reads the same"
-_OTHER_CELLS = "the file would have other cells: print the `repr` of the text"
+_OTHER_CELLS = (
+    "with what was printed, the file would have other cells: print the `repr` of the text"
+)
 UNDECIDED = frozenset({DIFFERS, NO_TEXT})
 """Reasons why nothing is compared that a person has to confirm or remove."""
 
@@ -43,7 +47,7 @@ class Change:
 
     path: Path
     before: str
-    after: str
+    after: str = ""
     refused: str = ""
     """Why it can't be written."""
     result: PageResult | None = None
@@ -57,12 +61,12 @@ def read_exactly(path: Path) -> str:
     return path.read_bytes().decode("utf-8")
 
 
-def update(  # noqa: PLR0913, PLR0917 - what is known of a file
+def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     path: Path,
     page: Page,
     executed: NotebookNode,
     result: PageResult,
-    judge: Callable[[Page], PageResult],
+    rejudge: Callable[[Page], PageResult],
     reread: Callable[[str], Page | None],
 ) -> Change | None:
     """Return a page or notebook with its executed outputs; None if nothing has to be written.
@@ -72,29 +76,38 @@ def update(  # noqa: PLR0913, PLR0917 - what is known of a file
         page: What it documents.
         executed: Its notebook, as it was run.
         result: What came of it.
-        judge: Judges a page that documents something else of the same outputs.
+        rejudge: Judges a page that documents something else of the same outputs.
         reread: Reads what the file is going to hold.
 
     """
     before = read_exactly(path)
     if reason := _refusal(page, result):
-        return Change(path, before, before, reason)
-    unchecked = _unchecked_cells(page, executed, result)
+        return Change(path, before, refused=reason)
+    # Whether an error may replace what is documented is for the author to say.
+    fixed = [
+        o
+        for o in result.outcomes
+        if o.cell
+        and o.kind in _FIXED
+        and not (o.kind is Kind.RAISED and page.cells[o.cell - 1].expectations)
+    ]
+    varying = {o.cell for o in result.outcomes if o.kind is Kind.UNREPEATABLE}
+    unchecked = _unchecked_cells(page, executed, fixed) | dict.fromkeys(varying, DIFFERS)
+    with_outputs = notebook_with_outputs if page.is_notebook else page_with_outputs
     paths = machine_paths(path.absolute().parent)
-    with_outputs = notebook_with_outputs if page.stored else page_with_outputs
-    after = with_outputs(before, page, executed, result.outcomes, unchecked, paths)
+    after = with_outputs(before, page, executed, fixed, unchecked, paths)
     if after == before:
         return None
     new = reread(after)
     if new is None or [cell.source for cell in new.cells] != [cell.source for cell in page.cells]:
-        return Change(path, before, before, f"with what was printed, {_OTHER_CELLS}")
+        return Change(path, before, refused=_OTHER_CELLS)
     # Outputs stay where they are; an expectation parts the Markdown between two cells.
     cells = (replace(new.cells[place], index=old.index) for place, old in enumerate(page.cells))
     new = replace(new, cells=tuple(cells), complete=page.complete)
-    judged = judge(new)
+    judged = rejudge(new)
     for outcome in judged.outcomes:
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and outcome.cell not in unchecked:
-            return Change(path, before, before, f"what cell {outcome.cell} prints: {NO_TEXT}")
+            return Change(path, before, refused=f"what cell {outcome.cell} prints: {NO_TEXT}")
     names = set(names_in(after)) - set(names_in(before))
     notes = (
         *outdated_numbers(path, after, new, executed, result.outcomes),
@@ -116,18 +129,15 @@ def _refusal(page: Page, result: PageResult) -> str:
     return ""
 
 
-def _unchecked_cells(page: Page, executed: NotebookNode, result: PageResult) -> dict[int, str]:
-    """Return why outputs can't be checked, by the numbers of their cells."""
+def _unchecked_cells(
+    page: Page, executed: NotebookNode, fixed: Sequence[Outcome]
+) -> dict[int, str]:
+    """Return why new outputs can't be checked, by the numbers of their cells."""
     reasons = {}
-    for outcome in result.outcomes:
-        if not outcome.cell or outcome.kind not in (*FIXED_BY_TEXT, Kind.UNREPEATABLE):
-            continue
-        cell = page.cells[outcome.cell - 1]
+    for cell in (page.cells[outcome.cell - 1] for outcome in fixed):
         texts = "".join(text for _, text in printed(executed.cells[cell.index].outputs).pieces)
         if _INSTALLS.fullmatch(cell.source):
             reasons[cell.number] = "installs packages"
-        elif outcome.kind is Kind.UNREPEATABLE:
-            reasons[cell.number] = DIFFERS
-        elif not page.stored and _UNREADABLE.search(texts):
+        elif not page.is_notebook and _UNREADABLE.search(texts):
             reasons[cell.number] = NO_TEXT
     return reasons

@@ -7,54 +7,41 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 
-from sphinx_drift.model import Kind
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Outcome, Page
     from sphinx_drift.output.filters import Filter
 
-_FIXED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.NO_OUTPUT, Kind.PICTURE)
-"""What a new output fixes."""
-
 
 def notebook_with_outputs(  # noqa: PLR0913, PLR0917 - as of a page
     text: str,
     page: Page,
     executed: NotebookNode,
-    outcomes: Iterable[Outcome],
+    fixed: Sequence[Outcome],
     unchecked: Mapping[int, str],
     paths: Sequence[Filter],
 ) -> str:
     """Return a notebook whose drifted cells have their executed outputs.
 
-    An error replaces no output that the notebook has: whether it may is for its author to say.
-
     Args:
         text: The file.
         page: What it documents.
         executed: The notebook, as it was run.
-        outcomes: What came of it.
+        fixed: What new outputs fix.
         unchecked: Why outputs can't be checked, by the numbers of their cells.
         paths: What names the folders of this machine.
 
     """
-    drifted = {
-        o.cell
-        for o in outcomes
-        if (o.cell and o.kind in _FIXED)
-        or (o.kind is Kind.RAISED and not page.cells[o.cell - 1].expectations)
-    }
-    if not (drifted or unchecked):
+    if not (fixed or unchecked):
         return text
     notebook = nbformat.reads(text.removeprefix("\ufeff"), as_version=4)  # type: ignore[no-untyped-call]
-    for number in drifted:
+    for number in {outcome.cell for outcome in fixed}:
         index = page.cells[number - 1].index
         cell = notebook.cells[index]
-        cell.outputs = _portable(copy.deepcopy(executed.cells[index].outputs), paths)
+        cell.outputs = _without(paths, copy.deepcopy(executed.cells[index].outputs))
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = cell.execution_count
@@ -66,17 +53,17 @@ def notebook_with_outputs(  # noqa: PLR0913, PLR0917 - as of a page
     return after.replace("\n", "\r\n") if "\r\n" in text else after
 
 
-def _portable(value: Any, paths: Sequence[Filter]) -> Any:
-    """Return outputs, or what they hold, without the folders of this machine."""
+def _without(paths: Sequence[Filter], value: Any) -> Any:
+    """Return outputs, or what they hold, without some paths; pictures have none."""
     if isinstance(value, str):
         for path in paths:
             value = path.apply(value)
     elif isinstance(value, list):
-        value = [_portable(item, paths) for item in value]
+        value = [_without(paths, item) for item in value]
     elif isinstance(value, dict):
         for name, item in value.items():
             if not name.startswith("image/"):
-                value[name] = _portable(item, paths)
+                value[name] = _without(paths, item)
     return value
 
 

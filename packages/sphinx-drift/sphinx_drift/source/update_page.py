@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import DEFAULTS, filtered
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
-from sphinx_drift.source.lines import lines_of
-from sphinx_drift.source.rewrite import (
-    changed_expectation,
-    edited,
-    expectation_lines,
-    rewritten,
-    rows_of,
-)
+from sphinx_drift.source.lines import NEWLINE
+from sphinx_drift.source.markdown import DIRECTIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Cell, Outcome, Page
     from sphinx_drift.output.filters import Filter
     from sphinx_drift.output.printed_text import Printed
-    from sphinx_drift.source.rewrite import Edit
 
-FIXED_BY_TEXT = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED)
-"""What a new text of an expectation fixes."""
+_TICKS = re.compile(r"\s*(`*)")
 
 
 def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
     text: str,
     page: Page,
     executed: NotebookNode,
-    outcomes: Iterable[Outcome],
+    fixed: Sequence[Outcome],
     unchecked: Mapping[int, str],
     paths: Sequence[Filter],
 ) -> str:
@@ -44,35 +38,53 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
         text: The page.
         page: What it documents.
         executed: Its notebook, as it was run.
-        outcomes: What came of it.
+        fixed: What new outputs fix.
         unchecked: Why outputs can't be checked, by the numbers of their cells.
         paths: What names the folders of this machine.
 
     """
-    lines = lines_of(text)
-    edits: list[Edit] = []
-    outputs = {c.number: printed(executed.cells[c.index].outputs) for c in page.cells}
-    # What is glued is shown where no mark can be, so it can't be unchecked: it is left.
-    reasons = {cell: reason for cell, reason in unchecked.items() if not outputs[cell].glued}
-    for number, reason in reasons.items():
-        edits += [
-            changed_expectation(lines, expectation, reason=reason)
-            for expectation in page.cells[number - 1].expectations
-            if not expectation.unchecked
-        ]
-    for outcome in outcomes:
-        is_left = outcome.cell in unchecked.keys() - reasons.keys()
-        if not outcome.cell or is_left or outcome.kind not in FIXED_BY_TEXT:
-            continue
-        cell, reason = page.cells[outcome.cell - 1], reasons.get(outcome.cell, "")
-        if outcome.kind in (Kind.DRIFT, Kind.EMPTY):
-            if not reason:
-                expectation = next(e for e in cell.expectations if e.line == outcome.line)
-                edits.append(changed_expectation(lines, expectation, rewritten(outcome)))
-        elif outcome.kind is Kind.UNDOCUMENTED or not cell.expectations:
-            new = _new_expectations(cell, outcome, outputs[cell.number], reason, paths)
-            edits.append((cell.last_line, cell.last_line, list(new)))
-    return edited(text, edits)
+    end = (NEWLINE.search(text) or ["\n"])[0]
+    lines = NEWLINE.split(text)
+    for cell in reversed(page.cells):
+        output = printed(executed.cells[cell.index].outputs)
+        reason = unchecked.get(cell.number, "")
+        if reason and output.glued:
+            continue  # it is shown where no mark can be, so it can't be unchecked
+        outcomes = [outcome for outcome in fixed if outcome.cell == cell.number]
+        for outcome in outcomes:
+            if outcome.kind in (Kind.UNDOCUMENTED, Kind.RAISED):
+                new = _new_expectations(cell, outcome, output, reason, paths)
+                lines[cell.last_line : cell.last_line] = new
+        texts = {o.line: _text(o) for o in outcomes if o.kind in (Kind.DRIFT, Kind.EMPTY)}
+        for expectation in reversed(cell.expectations):
+            first = expectation.line
+            opening = lines[first - 1]
+            indent = opening[: len(opening) - len(opening.lstrip())]
+            if reason and not expectation.unchecked:
+                has_options = expectation.body_line > first + 1
+                option = [f"{indent}:unchecked: {reason}"]
+                lines[first:first] = option if has_options else [*option, ""]
+            elif first in texts:
+                rows = [indent + row if row else "" for row in _rows(texts[first])]
+                lines[expectation.body_line - 1 : expectation.end_line] = rows
+    return end.join(lines)
+
+
+def _text(outcome: Outcome) -> str:
+    """Return the executed output; where only numbers differ, in the documented wrapping.
+
+    Of a number that a waiver covers, the documented text stays.
+    """
+    documented, executed = plain(outcome.documented), plain(outcome.executed)
+    differences = sorted(outcome.verdict.differences, key=lambda each: each.documented_span)
+    if not (differences and all(each.number for each in differences)):
+        return executed
+    text, done = "", 0
+    for difference in differences:
+        first, last = difference.documented_span
+        text += documented[done:first] + executed[slice(*difference.executed_span)]
+        done = last
+    return text + documented[done:]
 
 
 def _new_expectations(
@@ -81,10 +93,8 @@ def _new_expectations(
     """Yield the lines of the expectations that a cell lacks."""
     is_raise_documented = any(expectation.raises for expectation in cell.expectations)
     raises = "" if is_raise_documented else output.error.partition(":")[0]
-    for part in _missing(cell, {Part(name) for name in outcome.streams}, output):
-        text = filtered(output.select(part), (*DEFAULTS, *paths))
-        if not text:
-            continue
+    lacking = {*map(Part, outcome.streams)} or {*output.parts}
+    for part in _missing(cell, lacking, output):
         options = []
         if part not in (Part.ALL, Part.MAIN):
             options.append(f":{part}:" if part in FORMS else f":stream: {part}")
@@ -92,29 +102,32 @@ def _new_expectations(
             options.append(f":raises: {raises}")
         if reason:
             options.append(f":unchecked: {reason}")
-        head = [*options, ""] if options else []
-        yield from expectation_lines(head, [""] if reason else rows_of(text))
+        rows = _rows(filtered(output.select(part), (*DEFAULTS, *paths)))
+        # Without a blank line, the first row could be read as an option.
+        gap = [""] if options or rows[0].startswith(":") else []
+        ticks = max(len(_TICKS.match(row)[1]) for row in rows)  # type: ignore[index]
+        fence = "`" * max(3, ticks + 1)
+        yield from (f"{fence}{{{DIRECTIVE}}}", *options, *gap, *([""] if reason else rows), fence)
 
 
 def _missing(cell: Cell, lacking: set[Part], output: Printed) -> list[Part]:
-    """Return the parts of an output that new expectations document: texts, forms, pictures.
+    """Return the parts of an output that new expectations document.
 
-    A value is documented in the form in which it is shown, if that doesn't read like its text.
-    The text is too, unless the cell shows nothing but values that have a form: no reader sees it.
+    Values that all have a form, such as a table's HTML, are documented in it alone: it is what a
+    reader sees. Beside a value that has none, they are documented as text too.
     """
-    is_first = not cell.expectations
+    values = output.values if Part.VALUE in lacking else []
+    forms = {next(iter(value.forms)) for value in values if value.forms}
     texts = lacking - {Part.PICTURE}
-    values = output.values if is_first or Part.VALUE in lacking else []
-    is_all_in_forms = texts == {Part.VALUE} and all(value.forms for value in values)
-    shown = [(next(iter(value.forms)), value) for value in values if value.forms]
-    forms = [f for f, value in shown if is_all_in_forms or value.forms[f] != value.text]
-    if is_all_in_forms:
-        texts = set()
-    elif is_first:
+    if forms and all(value.forms for value in values) and not output.error:
+        texts -= {Part.VALUE}
+    elif not cell.expectations and (texts or output.error):
         texts = {Part.ALL if cell.has_stderr else Part.MAIN}
-    documented = {expectation.part for expectation in cell.expectations}
-    return [
-        *(part for part in Part if part in texts),
-        *(form for form in dict.fromkeys(forms) if form not in documented),
-        *(lacking & {Part.PICTURE}),
-    ]
+    forms -= {expectation.part for expectation in cell.expectations}
+    missing = texts | forms | (lacking & {Part.PICTURE})
+    return [part for part in Part if part in missing]
+
+
+def _rows(text: str) -> list[str]:
+    """Return the rows of a text, without spaces at their ends, which mean nothing."""
+    return [row.removesuffix("\r").rstrip(" \t") for row in plain(text).split("\n")]

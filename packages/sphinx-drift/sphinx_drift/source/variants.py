@@ -41,11 +41,9 @@ def read_condition(text: str) -> Requirement | Marker:
     )
 
 
-def packages_named(page: Page) -> list[str]:
-    """Return the packages that the conditions of a page name, `python` too."""
-    conditions = (
-        read_condition(e.when) for cell in page.cells for e in cell.expectations if e.when
-    )
+def packages_named(expectations: Iterable[Expectation]) -> list[str]:
+    """Return the packages that the conditions of some expectations name, `python` too."""
+    conditions = [read_condition(each.when) for each in expectations if each.when]
     return sorted({canonicalize_name(c.name) for c in conditions if isinstance(c, Requirement)})
 
 
@@ -61,53 +59,52 @@ def chosen(page: Page, here: Mapping[str, Any] | None) -> Page:
     problems = list(page.problems)
     cells: list[Cell] = []
     for cell in page.cells:
-        kept = _chosen(cell.expectations, here)
-        lines = {expectation.line for expectation in kept}
+        holding = _holding(cell.expectations, here)
+        lines = {expectation.line for expectation in holding}
         others = [e for e in cell.expectations if e.line not in lines]
         for other in others:
             outcome = Outcome(Kind.OTHER_VARIANT, other.line, cell=cell.number, cell_line=cell.line)
             problems.append(replace(outcome, message=f"when {other.when}"))
-        cells.append(replace(cell, expectations=kept, is_claim=cell.is_claim or bool(others)))
+        is_claim = cell.is_claim or bool(others)
+        cells.append(replace(cell, expectations=holding, is_claim=is_claim))
     return replace(page, cells=tuple(cells), problems=tuple(problems))
 
 
-def _chosen(
+def _holding(
     expectations: Sequence[Expectation], here: Mapping[str, Any] | None
 ) -> tuple[Expectation, ...]:
     """Return the expectations of a cell that are compared.
 
     Where none is, the first of them says so, and fails; where two of one output are, both do.
     """
-    holding = [e for e in expectations if not e.when or (here and _holds(e.when, here))]
-    if expectations and not holding:
-        problem = f"none holds: {_listed(expectations)}\n{_found(here)}" if here else _UNKNOWN
-        return (replace(expectations[0], problem=problem),)
-    kept = []
-    for expectation in holding:
-        variants = [e for e in holding if e.when and e.part is expectation.part]
-        if here and len(variants) > 1:
-            problem = f"both hold: {_listed(variants)}\n{_found(here)}"
-            expectation = replace(expectation, problem=problem)  # noqa: PLW2901 - with a problem
-        kept.append(expectation)
-    return tuple(kept)
+    holding = tuple(e for e in expectations if not e.when or (here and _holds(e.when, here)))
+    if here is None:
+        return holding or tuple(replace(e, problem=_UNKNOWN) for e in expectations[:1])
+    if not holding:
+        problem = f"none holds: {_listed(expectations, here)}"
+        return tuple(replace(e, problem=problem) for e in expectations[:1])
+    variants = {e.part: [v for v in holding if v.when and v.part is e.part] for e in holding}
+    return tuple(
+        replace(e, problem=f"both hold: {_listed(variants[e.part], here)}")
+        if len(variants[e.part]) > 1
+        else e
+        for e in holding
+    )
 
 
-def _listed(variants: Iterable[Expectation]) -> str:
-    return ", ".join(f"{variant.when} (line {variant.line})" for variant in variants)
-
-
-def _found(here: Mapping[str, Any]) -> str:
-    """Say which versions a kernel has."""
-    found = {**here["versions"], "platform": here["markers"]["sys_platform"]}
-    return f"here: {', '.join(f'{name} {value}' for name, value in sorted(found.items()))}"
+def _listed(variants: Sequence[Expectation], here: Mapping[str, Any]) -> str:
+    """List some conditions, and what the kernel has of what they name."""
+    conditions = ", ".join(f"{variant.when} (line {variant.line})" for variant in variants)
+    versions = dict.fromkeys(packages_named(variants), "isn't installed") | here["versions"]
+    found = {**versions, "platform": here["markers"]["sys_platform"]}
+    shown = ", ".join(f"{name} {value}" for name, value in sorted(found.items()))
+    return f"{conditions}\nhere: {shown}"
 
 
 def _holds(text: str, here: Mapping[str, Any]) -> bool:
     condition = read_condition(text)
-    marker = condition if isinstance(condition, Marker) else condition.marker
-    if marker and not marker.evaluate(here["markers"]):
-        return False
     if isinstance(condition, Marker):
-        return True
+        return condition.evaluate(here["markers"])
     version = here["versions"].get(canonicalize_name(condition.name))
-    return version is not None and condition.specifier.contains(version, prereleases=True)
+    is_here = version is not None and condition.specifier.contains(version, prereleases=True)
+    return is_here and (not condition.marker or condition.marker.evaluate(here["markers"]))

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sphinx_drift.book import left_out
 from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.run.injected import local_modules
+from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.settings import table_in
-from sphinx_drift.source.markdown import shared_parse
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook, read_page
 from sphinx_drift.source.variants import chosen
@@ -99,7 +98,7 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
 
         claims: list[Claim] = []
         document.attributes["drift_claims"] = claims
-        with with_clients(client), shared_parse():
+        with with_clients(client):
             super().parse(inputstring, document)
         del document.attributes["drift_claims"]
         for page, theirs in unchecked:
@@ -156,7 +155,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             config = markdown_config(env)
             page = read_page(self._source, self.notebook, config, self.nb_config)
         else:
-            page = read_notebook(self.notebook, self._source, self.nb_config)
+            page = read_notebook(self.notebook, self.nb_config)
         return state_of(env).settings.applied_to(page, self._path)
 
     def _verify(self) -> None:
@@ -176,7 +175,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
                 file_of(env),
                 cells=len(page.cells),
                 left_out=why,
-                stored=page.stored and not page.complete,
+                is_optional=page.is_notebook and not page.complete,
             )
             state.results[env.docname] = result
             self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
@@ -184,7 +183,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             return
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
-        stored = stored_outputs(self.notebook) if page.stored else {}
+        stored = stored_outputs(self.notebook) if page.is_notebook else {}
         settings = state.settings
         if config.execution_mode != "cache":  # its own metadata says so
             settings = replace(settings, cache=None)
@@ -196,18 +195,18 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             settings=settings,
         )
         every, page = page, chosen(page, execution.versions)
-        for path in execution.answers.get(local_modules.__name__, ()):
-            env.note_dependency(path)  # Sphinx reads the page again when the file changes
-        stopped_at = {execution.failure.index} if execution.failure else set()
-        show_stored(self.notebook, stored, execution.executed | stopped_at)
+        for path in execution.answers.get(reads.__name__, ()) if settings.live else ():
+            if Path(path).is_file():
+                env.note_dependency(path)  # Sphinx reads the page again when the file changes
+        show_stored(self.notebook, stored, execution)
         settle_streams(self.notebook)
-        if state.shows_text and page.complete and not page.stored:
+        if state.shows_text and page.complete and not page.is_notebook:
             widgets = widgets_as_text(self.notebook, page)
             result = replace(result, outcomes=(*result.outcomes, *widgets))
         show_documented(self.notebook, page)
         state.results[env.docname] = result
         state.probed[env.docname] = execution.probed
-        state.kept[env.docname] = execution.kept
+        state.cache_keys[env.docname] = execution.cache_key
         state.ran.add(env.docname)
         self.exec_metadata = execution_metadata(execution)
         state.seconds[env.docname] = self.exec_metadata["runtime"]
@@ -216,7 +215,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
     def _claim(self, page: Page, result: PageResult, unseen: Collection[int] = ()) -> None:
         """Leave what came of each expectation to its directive; not what no reader is shown."""
         outcomes = {o.line: o for o in result.outcomes if o.body_line and o.line not in unseen}
-        expectations = [e for cell in page.cells for e in cell.expectations if not page.stored]
+        expectations = [e for cell in page.cells for e in cell.expectations if not page.is_notebook]
         written = [(e.line, e.content) for e in expectations]
         written += [(p.line, p.documented) for p in page.problems if p.kind is Kind.NO_CELL]
         self._document.attributes["drift_claims"] += [

@@ -45,7 +45,7 @@ class ExpectedOutput(SphinxDirective):
         page = state_of(self.env).results[docname]
         label = outcome.kind.label
         summary, details = mark_text(outcome, label), mark_details(outcome, page)
-        if page.kept and outcome.kind is Kind.VERIFIED:
+        if page.from_cache and outcome.kind is Kind.VERIFIED:
             summary += ", from the cache"
         return [drift_mark("", label=label, summary=summary, details=details, docname=docname)]
 

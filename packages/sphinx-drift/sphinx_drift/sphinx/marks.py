@@ -70,7 +70,7 @@ def mark_details(outcome: Outcome, page: PageResult) -> list[str]:
         sentences = [f"It holds on the reference environment alone: {outcome.reference_only}."]
     places = len(verdict.accepted)
     rounded = [f"Up to rounding in {places} place{'s' * (places > 1)}."] if places else []
-    if page.kept:
+    if page.from_cache:
         sentences.append("An earlier run printed it, and the cache has kept it.")
     return [*sentences, *waived, *rounded, describe_environment([page])]
 

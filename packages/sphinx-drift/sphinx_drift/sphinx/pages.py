@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from sphinx.errors import ConfigError
 
 from sphinx_drift.book import left_out
-from sphinx_drift.run import kept
+from sphinx_drift.run import cache
 from sphinx_drift.run.choice import is_ci
-from sphinx_drift.run_and_judge import begin
+from sphinx_drift.run_and_judge import run_ahead
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.state import state_of
 
@@ -35,10 +35,10 @@ def find_outdated(
     state = state_of(env)
     failed = {name for name, page in state.results.items() if page.failed}
     failed |= {name for name in env.found_docs & env.all_docs.keys() if _changed(env, name)}
-    # Sphinx adds pages that changed, or a module that they imported.
+    # Sphinx adds pages that changed, or a file that they read.
     every = () if state.settings.live and not is_ci() else state.seconds
-    current = kept.current(state.settings.cache) if state.settings.cache else ()
-    run = {name for name in every if state.kept.get(name) not in current}
+    current = cache.current(state.settings.cache) if state.settings.cache else ()
+    run = {name for name in every if state.cache_keys.get(name) not in current}
     outdated = (run | failed) & env.found_docs
     _drop_glue(app, env.found_docs - outdated - added - changed)
     return sorted(outdated)
@@ -57,20 +57,16 @@ def _changed(env: BuildEnvironment, name: str) -> bool:
 
     Times are not compared with a clock, which may have been ahead: the file is as it was, or not.
     """
-    return state_of(env).stamps.get(name) != _stamp(env, name)
+    return state_of(env).stamps.get(name) != _stamps(env, name)
 
 
-def _stamp(env: BuildEnvironment, name: str) -> list[tuple[int, int, int]] | None:
-    """Return what changes with the files of a page; None if one of them is gone."""
-    try:
-        files = [Path(env.doc2path(name)), *(env.srcdir / f for f in env.dependencies[name])]
-        found = [file.stat() for file in sorted(files)]
-    except OSError:
-        return None
-    return [(file.st_mtime_ns, file.st_ctime_ns, file.st_size) for file in found]
+def _stamps(env: BuildEnvironment, name: str) -> list[list[int] | None]:
+    """Return what changes with the files of a page."""
+    files = [Path(env.doc2path(name)), *(env.srcdir / f for f in env.dependencies[name])]
+    return [cache.stamp_of(file) for file in sorted(files)]
 
 
-def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     """Have the pages run that are about to be read, those that took longest first.
 
     Pages of prose are read before them: libraries may still be loading.
@@ -85,23 +81,8 @@ def begin_pages(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None
     by_time = sorted(docnames, key=lambda name: -state.seconds.get(name, 0.0))
     paths = [Path(env.doc2path(name)) for name in by_time]
     sure = [path for path in paths if not left_out(path, mode, patterns)]
-    try:
-        begun = begin(dict.fromkeys(sure, state.settings), state.settings.executor)
-    except ValueError as error:
-        raise ConfigError(f"drift_executor: {error}") from None
+    begun = run_ahead(dict.fromkeys(sure, state.settings))
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
-
-
-def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    """Forget a page that is gone or about to be read, as Sphinx asks (`env-purge-doc`)."""
-    state_of(env).forget(docname)
-
-
-def merge(
-    _app: Sphinx, env: BuildEnvironment, docnames: Sequence[str], other: BuildEnvironment
-) -> None:
-    """Take over what a process that Sphinx forked has read (`env-merge-info`)."""
-    state_of(env).merge(docnames, state_of(other))
 
 
 def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
@@ -109,10 +90,10 @@ def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     state = state_of(env)
     began = state.began * 1000
     for name in env.all_docs.keys() - state.stamps.keys():  # those that were read in this build
-        stamp = _stamp(env, name)
-        # What is saved while a page is read may be in it or not: it is read again.
-        is_late = stamp and any(began < changed for _, changed, _ in stamp)
-        state.stamps[name] = None if is_late else stamp
+        stamps = _stamps(env, name)
+        # What is saved or deleted while a page is read may be in it or not: it is read again.
+        is_late = any(stamp is None or began < stamp[1] for stamp in stamps)
+        state.stamps[name] = None if is_late else stamps
     return sorted(
         name
         for name, data in env.metadata.items()

@@ -15,11 +15,9 @@ from sphinx_drift.book import Book, names_read, written_settings
 from sphinx_drift.device import choose_device
 from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run.host import HOST
-from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run.reads import reads, watch_reads
 from sphinx_drift.run.results import Probe, injected
-from sphinx_drift.run_and_judge import report_origins
 from sphinx_drift.settings import Settings, entries
 from sphinx_drift.shapes import Place, refuse_unknown
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from sphinx.config import Config
 
 _LOGGER = logging.getLogger(__name__)
-_MODULES = Probe(None, injected(local_modules))
 _READS = Probe(injected(watch_reads), injected(reads))
 _CACHE = ".jupyter_cache"
 """The folder where MyST-NB has outputs kept, beside the output folder, if conf.py names none."""
@@ -84,12 +81,11 @@ def read_settings(app: Sphinx) -> None:
         device = choose_device(settings.device, module=settings.devices)
     if device:
         _LOGGER.info("pages compute on %s", device)
-    report_origins(settings.packages)
     state = state_of(app.env)
     state.ran.clear()
     state.shows_text = app.builder.format not in ("", "html")
     cache = _cache_folder(app, settings)
-    probes = (*PROBES.get(app, ()), *[_MODULES] * settings.live, *[_READS] * bool(cache))
+    probes = (*PROBES.get(app, ()), *[_READS] * bool(settings.live or cache))
     state.settings = replace(settings, probes=probes, cache=cache)
 
 
@@ -105,7 +101,7 @@ def _refusing() -> Iterator[None]:
 def _cache_folder(app: Sphinx, settings: Settings) -> Path | None:
     """Return where MyST-NB's cache is, if the book asks for it and nothing asks for a run."""
     config = app.config
-    runs_all = is_ci() or settings.live or settings.twice or bool(settings.executor)
+    runs_all = is_ci() or settings.live or settings.twice
     if config.nb_execution_mode != "cache" or runs_all:
         return None
     beside = Path(app.outdir).parent / _CACHE

@@ -10,11 +10,9 @@ from sphinx_drift.sphinx.client import VerifyingParser
 from sphinx_drift.sphinx.directives import ExpectedOutput, NestedCell
 from sphinx_drift.sphinx.marks import add_static_path, add_style, drift_mark, drop_marks, visit_mark
 from sphinx_drift.sphinx.pages import (
-    begin_pages,
     end_workers,
     find_outdated,
-    forget,
-    merge,
+    run_pages_ahead,
     showing_others,
 )
 from sphinx_drift.sphinx.quotations import (
@@ -24,6 +22,7 @@ from sphinx_drift.sphinx.quotations import (
     quoted_number,
 )
 from sphinx_drift.sphinx.settings import add_config_values, before_reading, read_settings, start
+from sphinx_drift.sphinx.state import forget, merge
 from sphinx_drift.sphinx.verdict import report_results
 
 if TYPE_CHECKING:
@@ -47,7 +46,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", add_static_path)
     app.connect("builder-inited", add_style)
     app.connect("env-get-outdated", find_outdated)
-    app.connect("env-before-read-docs", begin_pages, priority=sys.maxsize)  # others may add pages
+    # Others may add pages before.
+    app.connect("env-before-read-docs", run_pages_ahead, priority=sys.maxsize)
     app.connect("env-purge-doc", forget)
     app.connect("env-merge-info", merge)
     app.connect("doctree-read", keep_quotations)
@@ -57,7 +57,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", end_workers)
     return {
         "version": "1",
-        "env_version": 12,
+        "env_version": 13,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

@@ -13,12 +13,13 @@ from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Cell, Page
     from sphinx_drift.output.printed_text import Value
+    from sphinx_drift.run.results import Execution
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
@@ -44,7 +45,7 @@ def show_documented(notebook: NotebookNode, page: Page) -> None:
     for cell in page.cells:
         parts = {e.part for e in cell.expectations}
         unchecked = {e.part for e in cell.expectations if e.unchecked}
-        if unchecked & OF_VALUES or (parts and page.stored):
+        if unchecked & OF_VALUES or (parts and page.is_notebook):
             parts |= {Part.VALUE, *FORMS}
         for output in notebook.cells[cell.index].outputs:
             for value in printed([output]).values:
@@ -90,12 +91,14 @@ def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:
 
 
 def show_stored(
-    notebook: NotebookNode, stored: Mapping[int, list[NotebookNode]], executed: Collection[int]
+    notebook: NotebookNode, stored: Mapping[int, list[NotebookNode]], execution: Execution
 ) -> None:
     """Show again what was stored of the cells that were not executed, under a note that says so."""
+    stopped_at = execution.failure.index if execution.failure else None
     for index, outputs in stored.items():
         cell = notebook.cells[index]
-        if index not in executed or SKIPS & {*(cell.metadata.get("tags") or ())}:
+        is_run = index in execution.executed or index == stopped_at
+        if not is_run or SKIPS & {*(cell.metadata.get("tags") or ())}:
             note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
             warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
             cell.outputs = [warning, *outputs]

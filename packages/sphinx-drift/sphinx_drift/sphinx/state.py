@@ -12,6 +12,7 @@ from sphinx_drift.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
 
@@ -27,30 +28,16 @@ class State:
     """How long each page with cells took; 0 if it was not run."""
     probed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     """What the probes of extensions returned of each page."""
-    stamps: dict[str, list[tuple[int, int, int]] | None] = field(default_factory=dict)
+    stamps: dict[str, list[list[int] | None] | None] = field(default_factory=dict)
     """The times and sizes of the files of each page, as they were when it was read."""
     ran: set[str] = field(default_factory=set)
     """Pages that have run in this build."""
-    kept: dict[str, str] = field(default_factory=dict)
+    cache_keys: dict[str, str] = field(default_factory=dict)
     """The key by which jupyter-cache has the run of a page, if it has it."""
     shows_text: bool = False
     """Whether this build shows texts alone, such as a PDF's."""
     began: int = 0
     """When this build began to run pages, in microseconds, as Sphinx says when it read them."""
-
-    def forget(self, docname: str) -> None:
-        """Forget a page that is gone, or about to be read again, but not how long it took."""
-        for table in (self.results, self.probed, self.stamps, self.kept):
-            table.pop(docname, None)
-
-    def merge(self, docnames: Iterable[str], other: State) -> None:
-        """Take over what another process has read."""
-        for docname in docnames:
-            for table in ("results", "seconds", "probed", "kept"):
-                getattr(self, table).pop(docname, None)
-                if docname in getattr(other, table):
-                    getattr(self, table)[docname] = getattr(other, table)[docname]
-        self.ran |= other.ran
 
 
 def state_of(env: BuildEnvironment) -> State:
@@ -59,6 +46,26 @@ def state_of(env: BuildEnvironment) -> State:
         env.drift_state = State()  # type: ignore[attr-defined]
     state: State = env.drift_state  # type: ignore[attr-defined]
     return state
+
+
+def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    """Forget a page that is gone or about to be read, but not how long it took."""
+    state = state_of(env)
+    for table in (state.results, state.probed, state.stamps, state.cache_keys):
+        table.pop(docname, None)
+
+
+def merge(
+    _app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: BuildEnvironment
+) -> None:
+    """Take over what a process that Sphinx forked has read."""
+    ours, theirs = state_of(env), state_of(other)
+    for name in ("results", "seconds", "probed", "cache_keys"):
+        into, read = getattr(ours, name), getattr(theirs, name)
+        for docname in docnames:
+            into.pop(docname, None)
+        into.update({docname: read[docname] for docname in docnames if docname in read})
+    ours.ran |= theirs.ran
 
 
 def is_complete(env: BuildEnvironment) -> bool:

@@ -38,7 +38,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     if unused := unused_filters(state.settings.filters, results):
         _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
     # What a notebook happens to have stored needn't be checked; what a page documents must be.
-    left_out = any(page.left_out and not page.stored for page in results)
+    left_out = any(page.left_out and not page.is_optional for page in results)
     required = bool(state.settings.require) or left_out
     status = exit_status(results, required=required)
     if os.environ.get("GITHUB_ACTIONS"):
@@ -60,5 +60,5 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
 
 def _as_before(page: PageResult, name: str, state: State) -> PageResult:
     """Return what came of a page that wasn't read in this build, or has nothing to run."""
-    kept = bool(state.settings.cache and state.kept.get(name))
-    return replace(page, kept=kept, was_run=kept or not state.seconds.get(name))
+    is_cached = bool(state.settings.cache and state.cache_keys.get(name))
+    return replace(page, from_cache=is_cached, was_run=is_cached or not state.seconds.get(name))

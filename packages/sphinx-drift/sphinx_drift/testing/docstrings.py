@@ -1,4 +1,4 @@
-"""Find the examples of a module or a text file, and those that are never run."""
+"""Find the examples of a module or a text file."""
 
 from __future__ import annotations
 
@@ -7,13 +7,10 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
     from types import ModuleType
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:`{3,}|~{3,}).*$")
-_PROMPT = re.compile(r"""[ \t]*(?:>[ \t]+)*(?:r?["']{3})?>>>[ ](?P<code>.*)""")
-"""A row with an example, which may be quoted or begin its docstring."""
 
 
 def find_in_text(path: Path, name: str) -> list[doctest.DocTest]:
@@ -32,18 +29,6 @@ def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTes
         if test.lineno is None and (start := text.find(test.docstring or "")) >= 0:
             test.lineno = text.count("\n", 0, start)  # of a property, before Python 3.13
     return [test for test in tests if test.examples]
-
-
-def find_never_run(path: Path, tests: Iterable[doctest.DocTest]) -> list[int]:
-    """Return the lines of a file on which an example begins that no test has."""
-    lines, sources = set(), set()
-    for test in tests:
-        for example in test.examples:
-            lines.add(line_of(test, example))
-            sources.add(example.source.partition("\n")[0])  # of some, doctest has no line
-    rows = enumerate(path.read_text("utf-8-sig", "replace").split("\n"), start=1)
-    prompts = {line: match["code"] for line, row in rows if (match := _PROMPT.match(row))}
-    return [line for line, code in prompts.items() if line not in lines and code not in sources]
 
 
 def line_of(test: doctest.DocTest, example: doctest.Example) -> int:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from sphinx_drift.configuration import find_project
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import check, has_cells, is_page, is_searched, prepare
 from sphinx_drift.model import Kind
@@ -28,8 +27,8 @@ from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
 from sphinx_drift.run.choice import chosen_runner
 from sphinx_drift.run.run import COVERAGE_VARIABLE
-from sphinx_drift.settings import Settings, changed_by_environment
-from sphinx_drift.testing.docstrings import find_in_module, find_in_text, find_never_run
+from sphinx_drift.settings import Settings, changed_by_environment, find_project
+from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
 
 if TYPE_CHECKING:
@@ -106,15 +105,17 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def _coverage_options(measured: Any) -> dict[str, Any]:
     """Return how the process of a page measures what pytest-cov measures here."""
-    names = ("branch", "data_file", "include", "omit", "source")
-    options = {name: measured.get_option(f"run:{name}") for name in names}
-    options["source"] = [
-        os.path.abspath(source) if Path(source).is_dir() else source  # noqa: PTH100 - links stay
-        for source in options["source"] or ()
-    ] or None
-    options["data_file"] = os.path.abspath(options["data_file"])  # noqa: PTH100 - the same
-    config_file = measured.config.config_file or False
-    return {**options, "config_file": config_file, "data_suffix": True}
+    source, data_file, branch = (
+        measured.get_option(f"run:{name}") for name in ("source", "data_file", "branch")
+    )
+    folders = [str(Path(name).absolute()) if Path(name).is_dir() else name for name in source or ()]
+    return {
+        "source": folders or None,
+        "data_file": str(Path(data_file).absolute()),
+        "branch": branch,
+        "config_file": measured.config.config_file or False,
+        "data_suffix": True,
+    }
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -166,8 +167,7 @@ class _File(pytest.File):
             yield from _docstrings(self, lambda: find_in_text(path, name))
             rows = enumerate(path.read_text("utf-8-sig").splitlines(), start=1)
             if lines := [number for number, row in rows if _OUTPUT_OF_SPHINX.match(row)]:
-                remedy = "`sphinx-build -b doctest` does that"
-                yield _LeftOut.from_parent(self, name="testoutput", lines=lines, remedy=remedy)
+                yield _OfSphinx.from_parent(self, name="testoutput", lines=lines)
 
 
 class _Module(pytest.Module):
@@ -184,7 +184,7 @@ class _Module(pytest.Module):
 def _docstrings(
     parent: pytest.File, find: Callable[[], list[doctest.DocTest]]
 ) -> Iterator[pytest.Item]:
-    """Yield a test for each docstring, and one that says which examples are in none of these."""
+    """Yield a test for each docstring."""
     try:
         tests = find()
     except ValueError as error:  # of an unknown option flag, say
@@ -192,21 +192,19 @@ def _docstrings(
     runner = doctest.DocTestRunner()  # pytest's own items ask for one
     for test in tests:
         yield _Docstring.from_parent(parent, name=test.name, runner=runner, dtest=test)  # type: ignore[arg-type]
-    if lines := find_never_run(parent.path, tests):
-        remedy = "`doctest` doesn't find them"
-        yield _LeftOut.from_parent(parent, name="never run", lines=lines, remedy=remedy)
 
 
-class _LeftOut(pytest.Item):
-    """Examples that are not run here."""
+class _OfSphinx(pytest.Item):
+    """Examples that `sphinx.ext.doctest` runs."""
 
-    def __init__(self, *, lines: Sequence[int], remedy: str, **options: Any) -> None:
+    def __init__(self, *, lines: Sequence[int], **options: Any) -> None:
         super().__init__(**options)
-        self._lines, self._remedy = lines, remedy
+        self._lines = lines
 
     def runtest(self) -> None:
         lines = ", ".join(map(str, self._lines))
-        pytest.skip(f"{self.path.name}: nothing is compared on lines {lines}: {self._remedy}")
+        remedy = "`sphinx-build -b doctest` does that"
+        pytest.skip(f"{self.path.name}: nothing is compared on lines {lines}: {remedy}")
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, self._lines[0] - 1, f"drift: {self.name}"

@@ -38,7 +38,7 @@ def test_a_filter_that_replaces_nothing_is_told() -> None:
     filters = [make(pattern, name, "why") for pattern, name in ((r"\d ms", "a"), (r"\d s", "b"))]
     counts: Counter[str] = Counter()
     assert filtered("5 s, 0.5 ms", filters, counts) == "<b>, 0.5 ms"
-    told = unused_filters(filters, [PageResult("page.md", filtered=counts)])
+    told = unused_filters(filters, [PageResult("page.md", filter_counts=counts)])
     assert told.startswith("nothing was filtered as a;")
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from reported import drift, page
 
 from sphinx_drift.compare.compare import compare
@@ -70,18 +68,3 @@ def test_annotation_names_the_file_as_the_repository_does(
     lines = to_github([page(drift("1", "2"), file=file) for file in files])
     names = [line.partition("file=")[2].partition(",")[0] for line in lines]
     assert names == ["sub/page.md", "page.md", "/elsewhere/page.md"]
-
-
-TEXTS = st.text(
-    st.characters(codec=None, exclude_categories=())
-    | st.sampled_from("\x00\x1b\r\n]]>&<\ufffe\ud800%:"),
-    max_size=30,
-)
-
-
-@settings(max_examples=60)
-@given(TEXTS, TEXTS)
-def test_any_output_gives_lines(documented: str, executed: str) -> None:
-    outcome = Outcome(Kind.UNCHECKED, 1, message=executed)
-    results = [page(drift(documented, executed), outcome, file=f"{documented}.md")]
-    assert all(len(line.split("\n")) == 1 for line in to_github(results))

@@ -50,7 +50,7 @@ NOTEBOOK = PageResult(
     ),
     cells=4,
     environment=TORCH,
-    stored=True,
+    is_notebook=True,
 )
 RESULTS = [PAGE, NOTEBOOK]
 os.environ.pop("GITHUB_WORKSPACE", None)  # which annotations are relative to

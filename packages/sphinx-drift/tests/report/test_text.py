@@ -51,17 +51,6 @@ def test_many_differences_are_cut_short() -> None:
     assert "    and 30 more differences\n" in report
 
 
-def test_failures_come_in_the_order_of_lines() -> None:
-    report = render([page(Outcome(Kind.NO_CELL, 30), Outcome(Kind.UNDOCUMENTED, 5, cell=1))])
-    assert report.index(":5:") < report.index(":30:")
-
-
-def test_what_was_printed_is_shown_line_by_line() -> None:
-    executed = "one\u2028and\f\n\ntwo\n"
-    report = render([page(Outcome(Kind.UNDOCUMENTED, 5, cell=1, executed=executed))])
-    assert "\n    one\ufffdand␌\n    \n    two\n" in report
-
-
 @pytest.mark.parametrize(
     ("kinds", "begins"),
     [
@@ -151,6 +140,6 @@ def test_report_is_readable_whatever_was_printed(outcome: Outcome) -> None:
 
 def test_the_last_line_counts_pages_with_something_compared_and_each_output_once() -> None:
     right, html = Outcome(Kind.VERIFIED, 4, cell=1), replace(drift("1", "2", 4), cell=1)
-    notebook = replace(page(right, html), stored=True)
+    notebook = replace(page(right, html), is_notebook=True)
     assert summary([notebook]).startswith("1 output drifted, 0 outputs verified on 1 page")
     assert summary([page(right), page()]).startswith("1 output verified on 1 page (")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +10,6 @@ import small_book
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
 from sphinx_drift.run.host import HOST
-from sphinx_drift.run.injected import local_modules
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.read_source import load
@@ -52,18 +49,3 @@ def test_second_look_is_at_the_libraries_of_the_page(
     result, _, _ = run_and_judge(*read, folder=tmp_path, file="page.md", settings=settings)
     assert [outcome.kind for outcome in result.outcomes] == [Kind.VERIFIED]
     assert (tmp_path / "runs").read_text("utf-8") == loaded
-
-
-@pytest.mark.parametrize(
-    ("folder", "local"), [("py-packages", True), ("site-packages", False), ("dist-packages", False)]
-)
-def test_a_module_is_installed_where_packages_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, *, local: bool
-) -> None:
-    path = tmp_path / folder / "near.py"
-    path.parent.mkdir()
-    path.touch()
-    monkeypatch.syspath_prepend(path.parent)
-    monkeypatch.delitem(sys.modules, "near", raising=False)
-    importlib.import_module("near")
-    assert (str(path) in local_modules()) is local

@@ -66,7 +66,7 @@ def hang() -> None:
 def test_what_runs_before_the_first_cell_has_the_time_of_a_cell(pages: Pages) -> None:
     of_page = {"DRIFT_DEVICE_MODULE": "mine"}
     failure = pages.failure("1", before=(injected(hang),), timeout=2, variables=of_page)
-    assert (failure.kind, failure.index) == (Ending.TIMEOUT, -1)
+    assert (failure.kind, failure.index) == (Ending.TIMEOUT, None)
     assert "2 seconds" in failure.message
     assert "`mine`" in failure.message
 
@@ -109,7 +109,7 @@ def test_error_of_our_own_is_a_failure_of_the_page(
     monkeypatch.setattr(HOST, "ask", fail)
     execution = execute(pages.notebook("1"), request_for(pages.folder, timeout=60))
     assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.COULD_NOT_CHECK, -1)
+    assert (execution.failure.kind, execution.failure.index) == (Ending.COULD_NOT_CHECK, None)
     assert "AttributeError: of ours" in execution.failure.message
 
 

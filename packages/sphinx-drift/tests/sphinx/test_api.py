@@ -31,15 +31,12 @@ def counts():
 def report_environment():
     return {}
 
-def local_modules():
-    return []
-
 def reads():
     return {}
 
 def setup(app):
     api.add_probe(app, before=start_counting, after=counts)
-    for after in (counts, report_environment, local_modules, reads):
+    for after in (counts, report_environment, reads):
         try:
             api.add_probe(app, after=after)
         except ValueError as error:

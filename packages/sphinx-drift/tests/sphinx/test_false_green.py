@@ -187,7 +187,7 @@ def test_a_page_shows_the_forms_that_it_documents(
     unchecked = "why" if "unchecked" in words else ""
     parts = [Part(word) for word in words if word not in ("unchecked", "stored")]
     expectations = tuple(Expectation("", 3, 4, part, unchecked=unchecked) for part in parts)
-    page = Page((Cell(1, 0, 1, "x", expectations=expectations),), stored="stored" in words)
+    page = Page((Cell(1, 0, 1, "x", expectations=expectations),), is_notebook="stored" in words)
     show_documented(notebook, page)
     assert output.data == {prefix + mime: value for mime, value in left.items()}
 

@@ -17,7 +17,7 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import make
 from sphinx_drift.settings import Settings
-from sphinx_drift.testing.docstrings import find_in_module, find_in_text, find_never_run
+from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
 
 if TYPE_CHECKING:
@@ -71,48 +71,6 @@ def test_a_fence_ends_an_example(text: str, wants: str, tmp_path: Path) -> None:
     path.write_text(text, "utf-8")
     tests = find_in_text(path, "text")
     assert "|".join(each.want.strip() for test in tests for each in test.examples) == wants
-    assert not find_never_run(path, tests)
-
-
-SEEN = """
-number = 1
-'''
->>> number  # of an attribute
-2
-'''
-
-def again():
-    '''>>> 1  # replaced
-    2'''
-
-def again():
-    '>>> len("\\\\n")\\n2'
-
-def outer():
-    def inner():
-        r'''>>> 1  # inside a function
-        2
-        '''
-
-class Class:
-    @property
-    def value(self):
-        '''
-        >>> number + 1
-        2
-
-        > >>> number  # in a quotation
-        > 2
-        '''
-"""
-
-
-def test_what_the_standard_library_finds_runs_and_the_rest_is_named(folder: Path) -> None:
-    outcomes = checked(folder, SEEN)
-    assert [(each.kind, each.line) for each in outcomes] == [(Kind.VERIFIED, 25), (Kind.DRIFT, 13)]
-    path = folder / "examples_of_mine.py"
-    tests = find_in_module(path, sys.modules["examples_of_mine"])
-    assert find_never_run(path, tests) == [4, 9, 17, 28]
 
 
 def test_filters_of_the_project_hold_for_docstrings(folder: Path) -> None:

@@ -62,12 +62,6 @@ def left_out():
     >>> x = 1
     """
 
-
-number = 5
-"""
->>> number  # read, where documentation is made, and not when tests are
-6
-"""
 '''
 
 
@@ -117,21 +111,16 @@ def test_a_page_is_a_test_and_is_told_as_by_the_command(
 
 
 @pytest.mark.parametrize(
-    ("named", "status", "conftest"),
-    [
-        (".", pytest.ExitCode.NO_TESTS_COLLECTED, ""),
-        ("silent.md", pytest.ExitCode.TESTS_FAILED, ""),
-        ("silent.md", pytest.ExitCode.NO_TESTS_COLLECTED, SKIP_ALL),
-    ],
+    ("named", "conftest"), [(".", ""), ("silent.md", ""), ("silent.md", SKIP_ALL)]
 )
 def test_where_no_page_documents_anything_nothing_was_checked(
-    named: str, status: pytest.ExitCode, conftest: str, pytester: pytest.Pytester
+    named: str, conftest: str, pytester: pytest.Pytester
 ) -> None:
     Path("silent.md").write_text(FRONT + cell("print(1)"), "utf-8")
     pytester.makeconftest(conftest)
     pytester.makepyfile(test_it="def test_it():\n    pass\n")
     result = pytester.runpytest(*PLUGIN, "--drift", named)
-    assert result.ret == status
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
     result.stdout.fnmatch_lines(["*nothing*checked*"])
 
 
@@ -194,7 +183,7 @@ def test_pytest_finds_the_plugin_and_imports_nothing_for_it() -> None:
 def test_module(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(mine=MODULE)
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", "-v", "-rs")
-    result.assert_outcomes(passed=2, failed=1, skipped=2)
+    result.assert_outcomes(passed=2, failed=1, skipped=1)
     result.stdout.fnmatch_lines_random(
         [
             "mine.py::mine PASSED*",
@@ -205,7 +194,6 @@ def test_module(pytester: pytest.Pytester) -> None:
             "*documented 0.6, executed 0.5*",
             "1 example drifted, 0 examples verified*",
             "SKIPPED * mine.py: mine.left_out: nothing is compared on lines 29",
-            "SKIPPED * mine.py: nothing is compared on lines 37: *",
         ]
     )
 
@@ -222,7 +210,7 @@ def test_package(mode: str, pytester: pytest.Pytester) -> None:
     (package / "silent.py").write_text("raise RuntimeError\n")
     pytester.syspathinsert()
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"--import-mode={mode}", "mine")
-    result.assert_outcomes(passed=2, skipped=2)
+    result.assert_outcomes(passed=2)
 
 
 def test_examples_have_the_names_that_conftest_gives_them(pytester: pytest.Pytester) -> None:
@@ -265,14 +253,12 @@ def test_coverage_counts_what_notebooks_run(pytester: pytest.Pytester) -> None:
 
 def test_text_file_that_is_named(pytester: pytest.Pytester) -> None:
     (pytester.path / "README.md").write_text(
-        "\ufeff>>> two = 2\n\n\n```\n>>> two\n3\n```\n\n> >>> 4\n> 5\n", "utf-8"
+        "\ufeff>>> two = 2\n\n\n```\n>>> two\n3\n```\n", "utf-8"
     )
     pytester.runpytest(*PLUGIN, "--drift-doctests").assert_outcomes()
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", "README.md", "-rs")
-    result.assert_outcomes(failed=1, skipped=1)
-    result.stdout.fnmatch_lines(
-        ["README.md:5: drift*", "*documented 3, executed 2*", "*compared on lines 9: *"]
-    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["README.md:5: drift*", "*documented 3, executed 2*"])
 
 
 @pytest.mark.parametrize("ending", ["md", "rst", "txt"])

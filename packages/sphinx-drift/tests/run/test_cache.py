@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from nbformat import v4
 
-from sphinx_drift.run import kept, run
+from sphinx_drift.run import cache, run
 from sphinx_drift.run.reads import reads, watch_reads
 from sphinx_drift.run.results import Ending, Execution, Failure, Probe, Request, injected
 
@@ -42,12 +42,12 @@ def request_(tmp_path: Path) -> Request:
 
 def test_a_run_is_found_again_with_markdown_between(request_: Request, tmp_path: Path) -> None:
     raises = replace(request_, may_raise=[0])
-    key = kept.keep(ran(), raises, EXECUTION, tmp_path / "cache")
+    key = cache.keep(ran(), raises, EXECUTION, tmp_path / "cache")
     again = notebook("print(1)")
     again.cells.insert(0, v4.new_markdown_cell("Prose."))
-    found = kept.find(again, replace(raises, may_raise={1}), tmp_path / "cache")
+    found = cache.find(again, replace(raises, may_raise={1}), tmp_path / "cache")
     assert found is not None
-    assert (found.kept, found.seconds, found.probed, found.executed) == (
+    assert (found.cache_key, found.seconds, found.probed, found.executed) == (
         key,
         2.0,
         {"asked": 7},
@@ -55,7 +55,7 @@ def test_a_run_is_found_again_with_markdown_between(request_: Request, tmp_path:
     )
     assert found.since > 0
     assert again.cells[1].outputs[0].text == "1\n"
-    assert kept.current(tmp_path / "cache") == {key}
+    assert cache.current(tmp_path / "cache") == {key}
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,12 @@ def test_a_run_is_found_again_with_markdown_between(request_: Request, tmp_path:
 def test_no_run_is_found_that_was_run_otherwise(
     request_: Request, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
-    kept.keep(ran(), request_, EXECUTION, tmp_path / "cache")
-    assert kept.holds(notebook("print(1)"), request_, tmp_path / "cache")
-    assert not kept.holds(notebook("print(2)"), request_, tmp_path / "cache")
+    cache.keep(ran(), request_, EXECUTION, tmp_path / "cache")
+    assert cache.holds(notebook("print(1)"), request_, tmp_path / "cache")
+    assert not cache.holds(notebook("print(2)"), request_, tmp_path / "cache")
     elsewhere = replace(request_, folder=tmp_path / "elsewhere")
     for other in (replace(request_, **changes), elsewhere):
-        assert not kept.holds(notebook("print(1)"), other, tmp_path / "cache")
+        assert not cache.holds(notebook("print(1)"), other, tmp_path / "cache")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,6 @@ def test_no_run_is_found_that_was_run_otherwise(
         *(("DRIFT_DEVICE", "cuda", True), ("DRIFT_RUNNER", "jupyter", True)),
         *(("PYTHONHASHSEED", "1", True), ("OMP_NUM_THREADS", "2", True)),
         *(("COLUMNS", "100", True), ("SOME_NUMBER", "7", True)),
-        ("DRIFT_PACKAGES", "mine", True),
         *(("SHLVL", "9", False), ("SSH_AUTH_SOCK", "/x", False), ("TERM", "dumb", False)),
     ],
 )
@@ -101,20 +100,20 @@ def test_the_environment_counts_and_a_terminal_s_own_variables_don_t(  # noqa: P
     *,
     counts: bool,
 ) -> None:
-    kept.keep(ran(), request_, EXECUTION, tmp_path / "cache")
+    cache.keep(ran(), request_, EXECUTION, tmp_path / "cache")
     monkeypatch.setenv(name, value)
-    assert kept.holds(notebook("print(1)"), request_, tmp_path / "cache") is not counts
-    assert bool(kept.current(tmp_path / "cache")) is not counts
+    assert cache.holds(notebook("print(1)"), request_, tmp_path / "cache") is not counts
+    assert bool(cache.current(tmp_path / "cache")) is not counts
 
 
 def test_what_is_installed_counts(
     request_: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(kept, "installed", kept.installed.__wrapped__)
-    kept.keep(ran(), request_, EXECUTION, tmp_path / "cache")
+    monkeypatch.setattr(cache, "installed", cache.installed.__wrapped__)
+    cache.keep(ran(), request_, EXECUTION, tmp_path / "cache")
     (tmp_path / "other-2.dist-info").mkdir()
-    assert not kept.holds(notebook("print(1)"), request_, tmp_path / "cache")
+    assert not cache.holds(notebook("print(1)"), request_, tmp_path / "cache")
 
 
 @pytest.mark.parametrize(
@@ -131,10 +130,10 @@ def test_what_no_later_run_can_be_told_from_isn_t_kept(
     request_: Request, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     """And what an earlier run left of the same code goes."""
-    kept.keep(ran(), request_, EXECUTION, tmp_path / "cache")
+    cache.keep(ran(), request_, EXECUTION, tmp_path / "cache")
     execution = replace(EXECUTION, **changes)
-    assert not kept.keep(ran(), request_, execution, tmp_path / "cache")
-    assert not kept.holds(notebook("print(1)"), request_, tmp_path / "cache")
+    assert not cache.keep(ran(), request_, execution, tmp_path / "cache")
+    assert not cache.holds(notebook("print(1)"), request_, tmp_path / "cache")
 
 
 def test_another_kernel_has_packages_that_nobody_sees(
@@ -149,14 +148,14 @@ def test_another_kernel_has_packages_that_nobody_sees(
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
     book = ran()
     book.metadata["kernelspec"] = {"name": "other", "display_name": "x", "language": "other"}
-    assert not kept.keep(book, request_, EXECUTION, tmp_path / "cache")
+    assert not cache.keep(book, request_, EXECUTION, tmp_path / "cache")
 
 
 def test_a_broken_cache_has_nothing_and_stops_nothing(request_: Request, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file", "utf-8")
-    assert kept.keep(ran(), request_, EXECUTION, tmp_path / "cache") == ""
-    assert kept.find(ran(), request_, tmp_path / "cache") is None
-    assert kept.current(tmp_path / "cache") == set()
+    assert cache.keep(ran(), request_, EXECUTION, tmp_path / "cache") == ""
+    assert cache.find(ran(), request_, tmp_path / "cache") is None
+    assert cache.current(tmp_path / "cache") == set()
 
 
 # What a page reads -----------------------------------------------------------------------
@@ -192,13 +191,13 @@ def change(path: Path) -> None:
     ],
 )
 def test_a_page_runs_again_if_what_it_read_is_another(world: Path, code: str, name: str) -> None:
-    request, cache = run.request_for(world, probes=PROBES), world.parent / f"{world.name}-cache"
+    request, folder = run.request_for(world, probes=PROBES), world.parent / f"{world.name}-cache"
     book = notebook(code)
-    key = kept.keep(book, request, run.execute(book, request), cache)
-    assert kept.current(cache) == {key} != {""}
+    key = cache.keep(book, request, run.execute(book, request), folder)
+    assert cache.current(folder) == {key} != {""}
     change(world / name)
-    assert kept.current(cache) == set()
-    assert not kept.holds(notebook(code), request, cache)
+    assert cache.current(folder) == set()
+    assert not cache.holds(notebook(code), request, folder)
 
 
 PROCESS = """
@@ -231,20 +230,20 @@ sys.modules["near"] = near
     ],
 )
 def test_what_is_read_past_python_nobody_sees(world: Path, code: str) -> None:
-    request, cache = run.request_for(world, probes=PROBES), world / "cache"
+    request, folder = run.request_for(world, probes=PROBES), world / "cache"
     book = notebook(code)
     execution = run.execute(book, request)
     assert execution.failure is None
-    assert not kept.keep(book, request, execution, cache)
+    assert not cache.keep(book, request, execution, folder)
 
 
 def test_what_a_page_writes_is_its_own(world: Path) -> None:
-    request, cache = run.request_for(world, probes=PROBES), world / "cache"
+    request, folder = run.request_for(world, probes=PROBES), world / "cache"
     book = notebook(
         "import tempfile\nwith open('own', 'w') as file: file.write('1')",
         "print(open('own').read())\nprint(tempfile.TemporaryFile().read())",
     )
-    key = kept.keep(book, request, run.execute(book, request), cache)
+    key = cache.keep(book, request, run.execute(book, request), folder)
     assert key
     change(world / "own")
-    assert kept.current(cache) == {key}
+    assert cache.current(folder) == {key}

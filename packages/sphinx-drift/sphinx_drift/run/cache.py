@@ -50,7 +50,7 @@ def find(notebook: NotebookNode, request: Request, folder: Path) -> Execution | 
                 frozenset(i for i, cell in enumerate(merged.cells) if cell.cell_type == "code"),
                 answers=record.data["answers"],
                 seconds=record.data["seconds"],
-                kept=record.hashkey,
+                cache_key=record.hashkey,
                 since=record.data["since"],
             )
     return None
@@ -118,15 +118,16 @@ def _cache(folder: Path, _process: int) -> JupyterCacheBase:
 
 def _is_current(data: dict[str, Any]) -> bool:
     """Whether this machine and all that a run has read are as they were."""
-    stamps = all(_stamp(Path(path)) == stamp for path, stamp in data["reads"].items())
-    return stamps and bool(data["machine"] == machine())
+    is_same = all(stamp_of(Path(path)) == stamp for path, stamp in data["reads"].items())
+    return is_same and bool(data["machine"] == machine())
 
 
-def _stamp(path: Path) -> list[int] | None:
-    """Return what `watch_reads` notes of a file."""
-    if not path.exists():
+def stamp_of(path: Path) -> list[int] | None:
+    """Return what changes with a file, as `watch_reads` notes it; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
         return None
-    found = path.stat()
     return [found.st_mtime_ns, found.st_ctime_ns, found.st_size]
 
 
