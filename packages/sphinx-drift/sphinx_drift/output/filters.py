@@ -95,9 +95,9 @@ def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
 
 DEFAULTS = (
     Filter(
-        # What is just before a path, `loss=0.5:` for instance, is no part of it.
+        # What is just before a path, `loss=0.5:` for instance, is no part of it; `<env>` is.
         re.compile(
-            r"(?<![\w.])/(?:[^\s'\":=,;<>()]{0,300}/)?"
+            r"(?<![\w.])(?:<\w{1,9}>)?/(?:[^\s'\":=,;<>()]{0,300}/)?"
             r"(?:(ipykernel)_\d+|(site-packages|dist-packages))/"
         ),
         "folder of cells or packages",
@@ -110,7 +110,7 @@ DEFAULTS = (
     ),
     # No object lies at fewer digits: `at 0x10` is what somebody has written.
     Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
-    Filter(re.compile(r"/tmp/tmp[a-z0-9_]{8}"), "temporary folder", "/tmp/tmp"),  # noqa: S108
+    Filter(re.compile(r"(?:/tmp|<tmp>)/tmp[a-z0-9_]{8}"), "temporary folder", "/tmp/tmp"),  # noqa: S108
     Filter(  # It says whether the file was there.
         re.compile(r"(?m:^)(?:Writing|Overwriting)(?= [\w./~-]+(?m:$))"), "%%writefile", "Writing"
     ),
