@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from math import comb
-from statistics import median
+from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -181,12 +181,8 @@ def two_heads() -> Iterator[tuple[str, str]]:
     yield CONTROLS, f"four ({', '.join(looks['plural'])}) looks for plural nouns"
     yield ENDS, "four look for plurals and four for singulars"
     shuffled = [row["shuffled"][0] for row in TRAINED]
-    mean = f"{sum(shuffled) / 20:.2f} of the verbs on average"
-    yield CONTROLS, f"{mean}, and with no seed more than {max(shuffled):.2f}"
-    two, one = "heads, nothing shared", "one head of 4, nothing shared"
-    words = f"{counted(one)} of 60 learn everything instead of {counted(two)} ({compare(two, one)})"
-    yield CONTROLS, words
-    yield CONTROLS, f"since {counted(one)} seeds learn with one"
+    average = f"{sum(shuffled) / 20:.2f} of the verbs on average"
+    yield CONTROLS, f"{average}, between {min(shuffled):.2f} and {max(shuffled):.2f}"
     yield ENDS, f"Of twenty seeds, {sum(right[:20])} get every"
     three, single = counted("cards, nothing shared"), counted("cards, all three shared")
     assert fisher(three, single, 20) < TINY
@@ -224,20 +220,30 @@ def looking_up() -> Iterator[tuple[str, str]]:
     )
     assert {tuple(row) for row in SEEDS["cards, queries at 0"]} == {(38, 13)}
     runs = [(trained == 90, held_out == 18) for seed in LEAK for trained, held_out in seed]
-    looks = [look for seed in SEEDS[f"{LEAKS}, {CARD}"] for look in seed]
-    failed, passed = (
-        [look for run, look in zip(runs, looks, strict=True) if run == (True, how)]
-        for how in (False, True)
+    rules = [rule for seed in SEEDS[f"{LEAKS}, how"] for rule in seed]
+    eliminate, rest = (
+        {
+            how: [r for run, r in zip(runs, rules, strict=True) if run == (True, how) and blind(r)]
+            for how in (False, True)
+        }
+        for blind in (lambda rule: rule[0] < 0.005, lambda rule: rule[0] >= 0.005)
     )
-    blind = [sum(look < 0.005 for look in some) for some in (failed, passed)]
-    assert blind[1] == 5
-    yield page, f"Of these {len(failed)}, {blind[0]} give"
-    yield page, f"and so do five of the {len(passed)} that pass"
-    whole = [s for s, seed in enumerate(LEAK) if seed == [[90, 18]] * 6]
-    weights = [look for seed in whole for look in SEEDS[f"{LEAKS}, {CARD}"][seed]]
-    seeds = ", ".join(map(str, whole))
-    words = "pass whichever deal is held out, and give it at least"
-    yield page, f"({seeds}) {words} {min(weights):.2f}"
+    failed, passed = (len(eliminate[how]) + len(rest[how]) for how in (False, True))
+    yield page, f"but {failed} of these {failed + passed} fail on the deal held out"
+    assert len(eliminate[True]) == 5
+    yield (
+        page,
+        f"Of the {failed}, {len(eliminate[False])} give the card that is asked for no weight",
+    )
+    yield page, f"and so do five of the {passed} that pass"
+    (_, others, wrong), (_, every, few) = (
+        map(mean, zip(*eliminate[how], strict=True)) for how in (False, True)
+    )
+    assert every > 0.995
+    yield page, f"get {others:.2f} of the weight from the {len(eliminate[False])}, and all of it"
+    good = mean(right for _, _, right in rest[True])
+    words = f"get {wrong:.2f} of their questions right and the five {few:.2f}"
+    yield page, f"{words}, while the other {len(rest[True])} that pass get {good:.2f}"
 
 
 def other_pages() -> Iterator[tuple[str, str]]:

@@ -28,23 +28,14 @@ SEEDS = (123, 0, 1, 2, 3)
 MEASURED: dict[str, dict[str, str]] = {
     "kv-cache": {
         "weight of the first token": "[weight_on(model, ids)]",
+        "weight of `^`, moved": "[weight_on(model, moved, position=4)]",
         **{
-            name: f"[late[{name!r}]]"
-            for name in (
-                "all",
-                "window",
-                "first kept, its value 0",
-            )
+            f"loss, {name}": f"[late[{name!r}]]"
+            for name in ("all", "window", "window, second kept", "first kept, its value 0")
         },
-        "`^` moved: weight of `^`": "[weight_on(model, moved, position=4)]",
         **{
-            f"no `^`: {name}": f"[without_start(source, seed)[{name!r}]]"
-            for name in (
-                "weight of <",
-                "weight of itself",
-                "all",
-                "window",
-            )
+            f"loss without `^`, {name}": f"[without_start(source, seed)[{name!r}]]"
+            for name in ("all", "window")
         },
     },
 }
@@ -72,22 +63,16 @@ def names_of(source: str) -> dict[str, Any]:
 
 @functools.cache
 def without_start(source: str, seed: int) -> dict[str, float]:
-    """Train the page's head without a first sign: where letters look, and the loss at them."""
+    """Train the page's head without a first token `^`, and return the loss at letters."""
     page = names_of(source)
     torch.manual_seed(seed)
     model = page["learn"](page["texts"](2000, start=False))
     new = page["texts"](300, start=False)
-    ids, losses = new[:, :-1], page["losses"]
-    letters = ids[:, 16:] < page["AGAIN"]
-    with torch.no_grad():
-        model(ids, page["causal"])
+    letters = new[:, 16:-1] < page["AGAIN"]
     found = {}
-    weights, again = model.attn_weights, ids == page["AGAIN"]
-    for name, to in (("<", again[:, None]), ("itself", torch.eye(ids.shape[1]))):
-        found[f"weight of {name}"] = (weights * to).sum(-1)[:, 16:][letters].mean().item()
     with torch.no_grad():
         for name, mask in (("all", page["causal"]), ("window", page["alone"])):
-            found[name] = losses(model, new, mask)[:, 16:][letters].mean().item()
+            found[name] = page["losses"](model, new, mask)[:, 16:][letters].mean().item()
     return found
 
 

@@ -30,7 +30,13 @@ OUT = Path(__file__).with_name("small-gpt.json")
 PAGE = Path(__file__).parents[1] / "companions" / "small-gpt.md"
 CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 STEPS, SEEDS, KEPT = 6000, (123, 0, 1, 2, 3), 123
-MODELS = ("the GPT", "without attention", "five side by side")
+# How many characters the nets without attention read side by side, and how wide they are.
+SIDE_BY_SIDE = {
+    "five side by side": (5, 256),
+    "five, twice as wide": (5, 512),
+    "sixteen side by side": (16, 180),
+}
+MODELS = ("the GPT", "without attention", *SIDE_BY_SIDE)
 DISCOUNTS, BACKS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95), range(2, 8)
 
 
@@ -42,9 +48,9 @@ class Nothing(nn.Module):
 
 
 class SideBySide(nn.Module):
-    """A model that reads five characters side by side, as Bengio et al. did in 2003."""
+    """A model that reads a few characters side by side, as Bengio et al. did in 2003."""
 
-    def __init__(self, letters: int, back: int = 5, d: int = 32, hidden: int = 256) -> None:
+    def __init__(self, letters: int, back: int, hidden: int, d: int = 32) -> None:
         super().__init__()
         self.back, self.nothing = back, letters
         self.characters = nn.Embedding(letters + 1, d)  # one more, for what is before the first
@@ -73,14 +79,16 @@ def code() -> str:
 
 def digest() -> str:
     """Return a digest of these cells, which changes where the weights have to be made again."""
-    return hashlib.sha256(code().encode()).hexdigest()[:16]
+    lines = (line for line in code().splitlines() if not line.startswith("print("))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def train(names: dict[str, Any], seed: int, name: str) -> nn.Module:
     """Train the model of a row of the page's table by the page's functions."""
     torch.manual_seed(seed)
     letters = len(names["letters"])
-    model: Any = SideBySide(letters) if name == "five side by side" else names["GPT"]()
+    sizes = SIDE_BY_SIDE.get(name)
+    model: Any = SideBySide(letters, *sizes) if sizes else names["GPT"]()
     for block in model.blocks if name == "without attention" else ():
         block.attention = Nothing()
     trained: nn.Module = names["learn"](model, STEPS)

@@ -118,14 +118,14 @@ def provisional(values: Values) -> Board:
 
 
 def sink(values: Values) -> Board:
-    """A head's weights in a text of single signs, as a heat map."""
-    signs, left, cell = ["abcdefgh<^"[sign] for sign in values["signs"]], 60.0, 18.0
-    side = cell * len(signs)
+    """A head's weights in a text of single characters, as a heat map."""
+    tokens, left, cell = ["abcdefgh<^"[index] for index in values["tokens"]], 60.0, 18.0
+    side = cell * len(tokens)
     board = Board(52 + side, values)
-    for r, sign in enumerate(signs):
-        css, y = "fig-bold" if sign in "<^" else "fig-muted", 22 + cell * r
-        board.text(left - 10, y + 13, sign, css)
-        board.text(left + cell * (r + 0.5), 15, sign, css)
+    for r, glyph in enumerate(tokens):
+        css, y = "fig-bold" if glyph in "<^" else "fig-muted", 22 + cell * r
+        board.text(left - 10, y + 13, glyph, css)
+        board.text(left + cell * (r + 0.5), 15, glyph, css)
         for c, weight in enumerate(values["weights"][r][: r + 1]):
             board.shade(left + cell * c, y, (cell, cell), 0.9 * weight, "weight")
     board.box(left, 22, side, side, "fig-frame role-weight")
