@@ -267,6 +267,7 @@ async def _ask(
     if not functions or client.nb.metadata["language_info"].get("name") != "python":
         return {}, None
     pairs = [tuple(function) for function in functions]
+    asked = f"{when}, `{', '.join(name for name, _ in pairs)}`"
     # An expression, whose value comes with the reply; the page's namespace stays as it is.
     name, source = injected(call_each)
     call = f"(lambda own: exec({source!r}, own) or own[{name!r}]({pairs!r}))({{}})"
@@ -276,13 +277,12 @@ async def _ask(
     try:
         reply = await client.async_wait_for_reply(request, cell)
     except CellTimeoutError:
-        return {}, Failure(Ending.TIMEOUT, None, f"{when}: {_too_long(client)}")
+        return {}, Failure(Ending.TIMEOUT, None, f"{asked}: {_too_long(client)}")
     except DeadKernelError as error:
         return {}, Failure(Ending.DEAD_KERNEL, None, f"{when}, {error}")
     answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
     if answer.get("status") != "ok":
-        names = ", ".join(function.name for function in functions)
-        message = f"{when}, `{names}` failed: {answer.get('ename')}: {answer.get('evalue')}"
+        message = f"{asked} failed: {answer.get('ename')}: {answer.get('evalue')}"
         return {}, Failure(Ending.COULD_NOT_CHECK, None, message)
     return dict(json.loads(answer["data"]["application/x-drift"])), None
 
