@@ -125,10 +125,6 @@ def _compute_exactly(stack: ExitStack) -> None:
     torch.set_float32_matmul_precision("highest")
     stack.callback(torch.set_deterministic_debug_mode, torch.get_deterministic_debug_mode())
     torch.set_deterministic_debug_mode("error")
-    memory = torch.utils.deterministic
-    filled = memory.fill_uninitialized_memory
-    stack.callback(setattr, memory, "fill_uninitialized_memory", filled)
-    memory.fill_uninitialized_memory = False  # a kernel more for each new tensor
 
 
 def _run_uncompiled(stack: ExitStack) -> None:

@@ -215,7 +215,6 @@ def settings() -> dict[str, object]:
         "bf16 sums": cuda.matmul.allow_bf16_reduced_precision_reduction,
         "cudnn": (cudnn.deterministic, cudnn.benchmark, cudnn.allow_tf32, cudnn.enabled),
         "deterministic": torch.get_deterministic_debug_mode(),
-        "filled": torch.utils.deterministic.fill_uninitialized_memory,
         "fused attention": (cuda.flash_sdp_enabled(), cuda.mem_efficient_sdp_enabled()),
         "attention": cuda.math_sdp_enabled(),
         "modes": (torch._C._len_torch_dispatch_stack(), torch._C._len_torch_function_stack()),
@@ -230,7 +229,6 @@ INSIDE = {
     "bf16 sums": False,
     "cudnn": (True, False, False, True),
     "deterministic": 2,
-    "filled": False,
     "fused attention": (False, False),
     "attention": True,
     "modes": (0, 1),  # the second makes the device the default one
