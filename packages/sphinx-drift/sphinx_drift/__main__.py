@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import book_of
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import Checked, Opened, ahead, check, is_page, is_searched, opened, prepare
+from sphinx_drift.files import (
+    Checked,
+    Opened,
+    check,
+    is_page,
+    is_searched,
+    opened,
+    prepare,
+    settings_by_path,
+)
 from sphinx_drift.model import Kind
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.excerpts import safe_line
@@ -36,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from sphinx_drift.model import Outcome, PageResult
+    from sphinx_drift.patterns import Pattern
     from sphinx_drift.shapes import Setting
 
 _CRASHED, _INTERRUPTED = 2, 130
@@ -62,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"pages compute on {device}", file=sys.stderr)
     books = prepare(paths)
     if len(paths) > 1:
-        run_ahead(ahead(paths, options.paths, **requested))
+        run_ahead(settings_by_path(paths, options.paths, **requested))
     try:
         checked = [
             _check_one(path, number, len(paths), options, requested)
@@ -79,16 +89,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\n".join(notes) or "no sentence nearly says a number that is printed beside it")
     # One page of a book needs little of what its project sets.
     of_folders = books if any(map(Path.is_dir, options.paths)) else []
-    for message in _unmatched(of_folders, paths, results):
+    required = [*requested.get("require", ()), *(p for book in of_folders for p in book.require)]
+    for message in _unmatched(required, of_folders, paths, results):
         print(message, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
 
 
 def _unmatched(
-    books: Sequence[Settings], paths: Sequence[Path], results: Sequence[PageResult]
+    required: Sequence[Pattern],
+    books: Sequence[Settings],
+    paths: Sequence[Path],
+    results: Sequence[PageResult],
 ) -> Iterator[str]:
-    """Say what books, or pages, name and nothing matches."""
-    for pattern in dict.fromkeys(pattern for book in books for pattern in book.require):
+    """Say what the command, books or pages name and nothing matches."""
+    for pattern in dict.fromkeys(required):
         if not any(map(pattern.matches, paths)):
             yield f"require: no page here matches {pattern.text!r}"
     ran = any(page.cells and not page.left_out for page in results)
@@ -203,7 +217,7 @@ def _taking(entry: Setting) -> dict[str, Any]:
 
     def read(text: str) -> Any:
         try:
-            return entry.read(entry.from_text(text), "it", Path())
+            return entry.read(entry.from_text(text), "it", Path.cwd())
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
+from sphinx_drift.output.machine import OF_PROJECT
 from sphinx_drift.patterns import inside, matches
 from sphinx_drift.settings import (
     Settings,
@@ -125,7 +126,7 @@ def _book_of(folder: Path) -> Book:
             file = place / name
             if file.is_file() and (settings := _read(file, read)) is not None:
                 return Book(place, settings)
-        if (place / "pyproject.toml").is_file():
+        if any((place / mark).exists() for mark in OF_PROJECT):
             break
     return Book(folder, {})
 

@@ -20,7 +20,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.run.run import DEVICE_VARIABLE
+from sphinx_drift.run.choice import DEVICE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

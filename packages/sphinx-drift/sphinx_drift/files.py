@@ -67,7 +67,9 @@ def settings_for(path: Path, **requested: Any) -> Settings:
     return replace(book_of(path.parent).resolved, notebooks_go_on=True, **requested)
 
 
-def ahead(paths: Iterable[Path], named: Sequence[Path], **requested: Any) -> dict[Path, Settings]:
+def settings_by_path(
+    paths: Iterable[Path], named: Sequence[Path], **requested: Any
+) -> dict[Path, Settings]:
     """Return how the files are run that may begin ahead: those that no book leaves out.
 
     They run whether they document anything or not, as if each had to be complete.

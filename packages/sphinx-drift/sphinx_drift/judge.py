@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Execution
 
 _WITHIN = {
-    Part.ALL: {Part.STDOUT, Part.STDERR, Part.VALUE, Part.PICTURE, Part.TRACEBACK},
-    Part.MAIN: {Part.STDOUT, Part.VALUE, Part.PICTURE, Part.TRACEBACK},
-    Part.VALUE: {Part.VALUE, Part.PICTURE},
-    Part.STDERR: {Part.STDERR, Part.TRACEBACK},
+    Part.ALL: {Part.STDOUT, Part.STDERR, Part.VALUE, Part.TRACEBACK},
+    Part.MAIN: {Part.STDOUT, Part.VALUE, Part.TRACEBACK},
+    Part.STDERR: {Part.TRACEBACK},
 }
 """What an expectation of a part speaks for, besides that part; an error is in its traceback."""
 
@@ -244,7 +243,8 @@ class _CellCheck:
             self.cell.index in self.run.execution.succeeded and not self.run.page.is_notebook
         )
         error = "" if is_printed else self.output.error
-        if expectation.raises.rpartition(".")[2] not in ("", error.partition(":")[0]):
+        claimed = expectation.raises
+        if claimed and claimed.rpartition(".")[2] != error.partition(":")[0]:
             return Kind.NOT_RAISED, f"expected {expectation.raises}, got {error or 'no error'}"
         part = expectation.part
         glued = self.output.glued.get(part if part is Part.PICTURE else Part.VALUE, ())
@@ -290,8 +290,7 @@ class _CellCheck:
             is_free = may_raise and not (page.complete or cell.expectations)
             kind = Kind.NO_EXPECTATION if is_free else Kind.RAISED
             return _outcome(cell, kind, message=output.error)
-        covered = documented.union(cell.hidden, *(_WITHIN.get(part, ()) for part in documented))
-        covered -= {Part.PICTURE} - documented  # its text has an expectation of its own
+        covered = _spoken_for(documented) | cell.hidden
         if _in_forms(output, documented):
             covered.add(Part.VALUE)
         pictures = [Part.PICTURE] * (output.draws_text and not page.is_notebook)
@@ -314,6 +313,11 @@ class _CellCheck:
 
 def _unchecked_glue(names: Iterable[str]) -> str:
     return f"{', '.join(names)}: glued to be shown elsewhere, though nothing checks it"
+
+
+def _spoken_for(parts: set[Part]) -> set[Part]:
+    """Return the parts that expectations of some parts speak for."""
+    return parts.union(*(_WITHIN.get(part, ()) for part in parts))
 
 
 def _in_forms(output: Printed, documented: set[Part]) -> bool:
@@ -353,7 +357,9 @@ def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> l
     checked = {e.part for e in cell.expectations if not e.unchecked}
     unchecked = {e.part for e in cell.expectations if e.unchecked}
     documented = checked | unchecked
-    free = cell.hidden.union(*(_WITHIN.get(part, {part}) for part in unchecked))
+    free = _spoken_for(unchecked) | cell.hidden
+    if unchecked & {Part.ALL, Part.MAIN, Part.VALUE}:
+        free |= {Part.PICTURE}  # that a value draws
     if Part.TRACEBACK in free and any(run.error for run in runs):
         free |= {Part.STDERR}  # to which the error belongs as well
     if documented and is_page:  # which shows the forms of a value that it documents

@@ -265,7 +265,9 @@ def find_project(start: Path) -> Settings:
         return Settings()
     try:
         written = tomllib.loads(path.read_text("utf-8"))
-        table = table_in(table_in(written, "tool"), "sphinx-drift")
+        tool = table_in(written, "tool")
+        refuse_unknown(tool.keys() & {"sphinx_drift"}, ["sphinx-drift"], "[tool]")
+        table = table_in(tool, "sphinx-drift")
         known = [entry.name for entry in entries(Place.PROJECT)]
         refuse_unknown(table, known, "[tool.sphinx-drift]")
         origin = "{} in [tool.sphinx-drift]"
@@ -298,7 +300,7 @@ def read_page_table(table: object) -> dict[str, Any]:
 def changed_by_environment(settings: Settings) -> Settings:
     """Return settings with what environment variables say."""
     changed = {
-        entry.name: entry.read(entry.from_text(text), entry.variable, Path())
+        entry.name: entry.read(entry.from_text(text), entry.variable, Path.cwd())
         for entry in entries()
         if entry.variable and (text := os.environ.get(entry.variable))
     }

@@ -52,6 +52,12 @@ def book(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.parametrize("mark", [".git", "pyproject.toml"])
+def test_no_book_is_looked_for_above_a_project(mark: str, book: Path) -> None:
+    (book / "chapters" / mark).touch()
+    assert book_of(book / "chapters").settings == {}
+
+
 def test_what_a_book_says_counts_and_nothing_else_of_it(book: Path) -> None:
     settings = settings_for(book / "chapters" / "page.md")
     assert (settings.timeout, settings.allow_errors) == (7, True)

@@ -493,3 +493,19 @@ def test_a_report_that_nobody_takes_is_told_in_a_line(page: Path) -> None:
     command = f"{sys.executable} -m sphinx_drift {page} | true"
     ran = subprocess.run(["/bin/sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
     assert ran.stderr == "the report could not be written\n"
+
+
+@pytest.mark.parametrize(("pattern", "status"), [("docs/*", 1), ("**", 1), ("other", 0)])
+def test_the_pages_that_the_command_requires(
+    pattern: str,
+    status: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    cells = small_book.cell("print(1)", "1"), small_book.cell("print(2)")
+    (tmp_path / "docs" / "page.md").write_text(FRONT + "\n".join(cells), "utf-8")
+    assert command.main(["docs", "--require", pattern]) == status
+    assert ("no page here matches 'other'" in capsys.readouterr().err) is (pattern == "other")

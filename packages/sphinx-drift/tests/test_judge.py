@@ -91,6 +91,7 @@ def kinds(result: PageResult) -> list[Kind]:
         ([expecting("E: n", raises="E")], [("error", "E: m")], [Kind.DRIFT]),
         ([expecting("E: m", raises="a.b.E")], [("error", "E: m")], [Kind.VERIFIED]),
         ([expecting("E: m", raises="F")], [("error", "E: m")], [Kind.NOT_RAISED]),
+        ([expecting("E: m", raises="a.")], [("error", "E: m")], [Kind.NOT_RAISED]),
         ([expecting("good", raises="E")], OK, [Kind.NOT_RAISED]),
         ([expecting("", raises="E")], [("error", "E: m")], [Kind.EMPTY]),
         (

@@ -48,6 +48,7 @@ def test_nearest_file_above_decides(project: Path, monkeypatch: pytest.MonkeyPat
         (b"[tool.sphinx-drift]\npreload = 'numpy'", ".* must be a list of names; got 'numpy'"),
         (b"[tool.sphinx-drift]\nseverity = 'error'", ".* may hold .*; got 'severity'"),
         (b"[tool.sphinx-drift]\nreferences = 1", ".* got 'references'; did you mean 'reference'"),
+        (b"[tool.sphinx_drift]\nrequire = 'all'", ".* did you mean 'sphinx-drift'"),
     ],
 )
 def test_what_nothing_could_follow_is_named(table: bytes, message: str, project: Path) -> None:

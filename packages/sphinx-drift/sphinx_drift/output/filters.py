@@ -84,10 +84,18 @@ def make(pattern: str, name: str, reason: str) -> Filter:
     return Filter(compiled, name, f"<{name}>".replace("\\", ""))
 
 
+def _filter_of(entry: object) -> Filter:
+    """Return the filter that an entry of a list names."""
+    match entry:
+        case [str(pattern), str(name), str(reason)]:
+            return make(pattern, name, reason)
+    raise ValueError(f"a filter is a pattern, a name and a reason; got {entry!r}")
+
+
 def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
     """Return the filters that a setting lists, each a pattern, a name and a reason."""
     try:
-        return tuple(make(pattern, *map(str, rest)) for pattern, *rest in value)  # type: ignore[attr-defined]
+        return tuple(_filter_of(entry) for entry in value)  # type: ignore[attr-defined]
     except (TypeError, ValueError) as error:
         message = f"{setting} must list patterns, each with a name and a reason: {error}"
         raise ValueError(message) from None
@@ -104,9 +112,12 @@ DEFAULTS = (
         r"\1\2/",
     ),
     Filter(  # It differs between versions of Python.
-        re.compile(r"[.?]? (?:Did you mean:?|(?:D|Or d)id you forget to import) '[\w.]{1,80}'\?"),
+        re.compile(
+            r"(?m:^)([ |]*(?:\w+\.)*\w*(?:Error|Exception): [^\n]{0,300}?)"
+            r"(?:[.?]? (?:Did you mean:?|(?:D|Or d)id you forget to import) '[\w.]{1,80}'\?)+"
+        ),
         "suggestion",
-        "",
+        r"\1",
     ),
     # No object lies at fewer digits: `at 0x10` is what somebody has written.
     Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 NAME = "path of this machine"
 _OF_BOOK = ("conf.py", "_config.yml", "myst.yml")
-_OF_PROJECT = (".git", "pyproject.toml")
+OF_PROJECT = (".git", "pyproject.toml")
+"""What the folder of a project holds; what is above it belongs to others."""
 _COMMON = {"admin", "build", "home", "host", "local", "localhost", "root", "runner", "user"}
 """Names of hosts and users that name nobody, and stand in many texts."""
 
@@ -38,7 +39,7 @@ def machine_paths(folder: Path) -> tuple[Filter, ...]:
         Path.home(): "<home>",
         Path(sys.base_prefix): "<env>",
         Path(sys.prefix): "<env>",
-        _above(folder, _OF_PROJECT): "<project>",
+        _above(folder, OF_PROJECT): "<project>",
         _above(folder, _OF_BOOK) or folder: "<book>",
     }
     roots = {

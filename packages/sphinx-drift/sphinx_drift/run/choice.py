@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 
 RUNNER_VARIABLE = "DRIFT_RUNNER"
+DEVICE_VARIABLE = "DRIFT_DEVICE"
+COVERAGE_VARIABLE = "DRIFT_COVERAGE"
+"""Names the options of coverage.py, as JSON, where what pages run is measured."""
 SCRATCH = "sphinx-drift"
 """How the names of temporary folders begin; the process that made it follows."""
 _RUNNERS = ("fork", "jupyter")

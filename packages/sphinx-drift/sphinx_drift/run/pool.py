@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
-from sphinx_drift.run.choice import chosen_runner
+from sphinx_drift.run.choice import DEVICE_VARIABLE, chosen_runner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -70,7 +70,7 @@ class Pool:
         A page's second run finds the files as the first has left them.
         """
         page = (request.folder, *(cell.source for cell in notebook.cells))
-        on_cpu = environment.get("DRIFT_DEVICE", "cpu") == "cpu"
+        on_cpu = environment.get(DEVICE_VARIABLE, "cpu") == "cpu"
         with (
             self._locks.setdefault(page, threading.Lock()),
             nullcontext() if on_cpu else self._on_device,

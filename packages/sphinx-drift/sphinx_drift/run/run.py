@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_client.kernelspec import KernelSpecManager
 from nbformat import from_dict
 
-from sphinx_drift.run.choice import page_environment
+from sphinx_drift.run.choice import COVERAGE_VARIABLE, DEVICE_VARIABLE, page_environment
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import (
     compute_on_device,
@@ -24,6 +24,7 @@ from sphinx_drift.run.injected import (
 )
 from sphinx_drift.run.pool import Pool
 from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request, injected
+from sphinx_drift.settings import table_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -33,10 +34,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.run.pool import Job
     from sphinx_drift.run.results import Probe
-
-DEVICE_VARIABLE = "DRIFT_DEVICE"
-COVERAGE_VARIABLE = "DRIFT_COVERAGE"
-"""Names the options of coverage.py, as JSON, where what pages run is measured."""
 
 
 def queue(pages: Sequence[tuple[NotebookNode, Request]]) -> None:
@@ -78,19 +75,14 @@ def execute(notebook: NotebookNode, request: Request) -> Execution:
 
 def kernel_name(notebook: NotebookNode, aliases: Mapping[str, str]) -> str:
     """Return the kernel to start: a Python notebook made with one that isn't here takes ours."""
-    kernelspec = _table(notebook, "kernelspec")
+    kernelspec = table_in(notebook.metadata, "kernelspec")
     name = kernelspec.get("name") or "python3"
     name = next((alias for regex, alias in aliases.items() if re.fullmatch(regex, name)), name)
-    language = _table(notebook, "language_info").get("name") or kernelspec.get("language")
+    about = table_in(notebook.metadata, "language_info")
+    language = about.get("name") or kernelspec.get("language")
     if language == "python" and name not in _kernels():
         return "python3"
     return str(name)
-
-
-def _table(notebook: NotebookNode, name: str) -> Mapping[str, Any]:
-    """Return a part of a notebook's metadata, which some programs write as null or as text."""
-    table = notebook.metadata.get(name)
-    return table if isinstance(table, dict) else {}
 
 
 @functools.cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
@@ -13,15 +12,13 @@ from sphinx_drift.source.lines import NEWLINE
 from sphinx_drift.source.markdown import DIRECTIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Cell, Outcome, Page
     from sphinx_drift.output.filters import Filter
     from sphinx_drift.output.printed_text import Printed
-
-_TICKS = re.compile(r"\s*(`*)")
 
 
 def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
@@ -43,8 +40,8 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
         paths: What names the folders of this machine.
 
     """
-    end = (NEWLINE.search(text) or ["\n"])[0]
-    lines = NEWLINE.split(text)
+    ends = NEWLINE.findall(text) or ["\n"]
+    lines = [row + end for row, end in zip(NEWLINE.split(text), [*ends, ends[0]], strict=False)]
     for cell in reversed(page.cells):
         output = printed(executed.cells[cell.index].outputs)
         reason = unchecked.get(cell.number, "")
@@ -54,7 +51,7 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
         for outcome in outcomes:
             if outcome.kind in (Kind.UNDOCUMENTED, Kind.RAISED):
                 new = _new_expectations(cell, outcome, output, reason, paths)
-                lines[cell.last_line : cell.last_line] = new
+                lines[cell.last_line : cell.last_line] = [row + ends[0] for row in new]
         texts = {o.line: _text(o) for o in outcomes if o.kind in (Kind.DRIFT, Kind.EMPTY)}
         for expectation in reversed(cell.expectations):
             first = expectation.line
@@ -62,12 +59,18 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
             indent = opening[: len(opening) - len(opening.lstrip())]
             if reason and not expectation.unchecked:
                 has_options = expectation.body_line > first + 1
-                option = [f"{indent}:unchecked: {reason}"]
-                lines[first:first] = option if has_options else [*option, ""]
+                option = f"{indent}:unchecked: {reason}{ends[0]}"
+                lines[first:first] = [option] if has_options else [option, ends[0]]
             elif first in texts:
-                rows = [indent + row if row else "" for row in _rows(texts[first])]
+                rows = [(indent + row if row else "") + ends[0] for row in _rows(texts[first])]
+                if expectation.body_line == first + 1 and rows[0].lstrip().startswith(":"):
+                    rows.insert(0, ends[0])  # else it would be read as an option
+                mark = opening.lstrip()[0]
+                more = mark * max(0, _longest(mark, rows) + 1 - _longest(mark, [opening]))
+                lines[expectation.end_line] = indent + more + lines[expectation.end_line].lstrip()
                 lines[expectation.body_line - 1 : expectation.end_line] = rows
-    return end.join(lines)
+                lines[first - 1] = indent + more + opening.lstrip()
+    return "".join(lines).removesuffix(ends[0])
 
 
 def _text(outcome: Outcome) -> str:
@@ -105,9 +108,14 @@ def _new_expectations(
         rows = _rows(filtered(output.select(part), (*DEFAULTS, *paths)))
         # Without a blank line, the first row could be read as an option.
         gap = [""] if options or rows[0].startswith(":") else []
-        ticks = max(len(_TICKS.match(row)[1]) for row in rows)  # type: ignore[index]
-        fence = "`" * max(3, ticks + 1)
+        fence = "`" * max(3, _longest("`", rows) + 1)
         yield from (f"{fence}{{{DIRECTIVE}}}", *options, *gap, *([""] if reason else rows), fence)
+
+
+def _longest(mark: str, rows: Iterable[str]) -> int:
+    """Return the length of the longest run of a mark with which a row begins."""
+    starts = [row.lstrip() for row in rows]
+    return max(len(start) - len(start.lstrip(mark)) for start in starts)
 
 
 def _missing(cell: Cell, lacking: set[Part], output: Printed) -> list[Part]:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from packaging.markers import InvalidMarker, Marker
+from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
@@ -33,8 +33,10 @@ def read_condition(text: str) -> Requirement | Marker:
         requirement = Requirement(text)
         if requirement.specifier:
             return requirement
-    with suppress(InvalidMarker):
-        return Marker(text)
+    with suppress(InvalidMarker, UndefinedEnvironmentName):
+        marker = Marker(text)
+        marker.evaluate()  # a name may be one that only an installer knows
+        return marker
     raise ValueError(
         "`:when:` must be a requirement such as `numpy<2`, or a marker such as "
         f'`python_version >= "3.13"`; got {text!r}'

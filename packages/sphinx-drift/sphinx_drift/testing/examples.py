@@ -19,9 +19,9 @@ from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.device import computing_on
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, filtered
+from sphinx_drift.run.choice import DEVICE_VARIABLE
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import report_environment
-from sphinx_drift.run.run import DEVICE_VARIABLE
 from sphinx_drift.run_and_judge import hinted, may_be_rounding
 from sphinx_drift.testing.docstrings import line_of
 

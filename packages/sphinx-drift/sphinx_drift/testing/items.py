@@ -25,8 +25,7 @@ from sphinx_drift.files import check, has_cells, is_page, is_searched, prepare
 from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
-from sphinx_drift.run.choice import chosen_runner
-from sphinx_drift.run.run import COVERAGE_VARIABLE
+from sphinx_drift.run.choice import COVERAGE_VARIABLE, chosen_runner
 from sphinx_drift.settings import Settings, changed_by_environment, find_project
 from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples

@@ -15,7 +15,7 @@ import pytest
 from nbformat import v4
 
 from sphinx_drift.__main__ import main
-from sphinx_drift.files import ahead, check
+from sphinx_drift.files import check, settings_by_path
 from sphinx_drift.model import Kind
 from sphinx_drift.mystmd.judge_pages import Judge
 from sphinx_drift.run_and_judge import run_ahead
@@ -170,7 +170,7 @@ def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path]) -> None:
     folder = project(index_md=f"{FRONT}{CELL}{WRONG}", left__out_md=CELL)
     pages = [folder / "index.md", folder / "left" / "out.md"]
     try:
-        assert run_ahead(ahead(pages, [])) == {folder / "index.md"}
+        assert run_ahead(settings_by_path(pages, [])) == {folder / "index.md"}
     finally:
         run_ahead({})
 

@@ -157,6 +157,26 @@ def test_what_nothing_looks_at_gets_its_own(tmp_path: Path) -> None:
         assert updated(put(tmp_path, code)) == FRONT + code + also + drawn
 
 
+def test_each_line_keeps_its_end(tmp_path: Path) -> None:
+    text = FRONT + cell("print(1)") + expected("1") + cell("print(2)") + expected("old")
+    path = tmp_path / "page.md"
+    path.write_bytes(text.replace("---\n", "---\r\n").encode())
+    assert updated(path) == text.replace("---\n", "---\r\n").replace("old\n", "2\r\n")
+
+
+@pytest.mark.parametrize(
+    ("printed", "old", "new"),
+    [
+        ("```", "```{expected-output}\n1\n```\n", "````{expected-output}\n```\n````\n"),
+        ("~~~~", "~~~{expected-output}\n1\n~~~\n", "~~~~~{expected-output}\n~~~~\n~~~~~\n"),
+        (":html: 2", expected("1"), expected(":html: 2", options="\n")),
+    ],
+)
+def test_a_fence_holds_what_is_printed(printed: str, old: str, new: str, tmp_path: Path) -> None:
+    code = cell(f"print('{printed}')")
+    assert updated(put(tmp_path, code, old)) == FRONT + code + new
+
+
 def test_crlf_and_missing_last_newline_stay(tmp_path: Path) -> None:
     text = FRONT + cell('print("a\\nb")') + expected("old") + cell('print("c")').rstrip("\n")
     path = tmp_path / "page.md"
