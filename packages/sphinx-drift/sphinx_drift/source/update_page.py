@@ -45,7 +45,7 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
     """
     end = (NEWLINE.search(text) or ["\n"])[0]
     lines = NEWLINE.split(text)
-    for cell in reversed(page.cells):
+    for cell in reversed(page.cells):  # backwards, so that the lines above keep their numbers
         output = printed(executed.cells[cell.index].outputs)
         reason = unchecked.get(cell.number, "")
         if reason and output.glued:
