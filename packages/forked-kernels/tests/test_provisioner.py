@@ -145,7 +145,7 @@ def test_fork_server_with_two_threads_declines_and_a_stock_kernel_starts(
     [
         ("loud_module", "print('loud')", "its import shows 'loud'"),
         ("loud_module", "import warnings\nwarnings.warn('old')", "its import shows 'old'"),
-        ("loud_module", "import warnings\nwarnings.warn('é' * 3000)", "its import shows 'é"),
+        ("loud_module", "import warnings\nwarnings.warn('a' + 'é' * 3000)", "its import shows 'aé"),
         ("loud_module", "raise RuntimeError('broken')", "broken"),
         ("loud_module", "raise RuntimeError('\\ud800 broken')", "? broken"),
         (
