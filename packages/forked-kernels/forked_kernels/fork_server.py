@@ -77,6 +77,7 @@ class Preloaded:
     """Libraries that are loaded, and hidden from a kernel until it imports them.
 
     Pages and libraries ask ``sys.modules`` what is there; what nobody imported must not be.
+    In a kernel it is a meta path finder, and the loader of what it finds.
     """
 
     def __init__(self) -> None:
@@ -94,16 +95,18 @@ class Preloaded:
         """
         before, shown, looked_for = set(sys.modules), io.StringIO(), []  # type: ignore[var-annotated]
         shell = importlib.import_module("IPython.core.interactiveshell")
-        shell.InteractiveShell.initialized = classmethod(looked_for.append)
-        with (
-            warnings.catch_warnings(record=True) as warned,
-            contextlib.redirect_stdout(shown),
-            contextlib.redirect_stderr(shown),
-        ):
-            first = warnings.filters[0]
-            importlib.import_module(name)
-            filters = list(takewhile(lambda added: added is not first, warnings.filters))
-        del shell.InteractiveShell.initialized
+        shell.InteractiveShell.initialized = classmethod(looked_for.append)  # notes who asks
+        try:
+            with (
+                warnings.catch_warnings(record=True) as warned,
+                contextlib.redirect_stdout(shown),
+                contextlib.redirect_stderr(shown),
+            ):
+                first = warnings.filters[0]
+                importlib.import_module(name)
+                filters = list(takewhile(lambda added: added is not first, warnings.filters))
+        finally:
+            del shell.InteractiveShell.initialized
         if texts := [*(str(warning.message) for warning in warned), *shown.getvalue().splitlines()]:
             raise ImportError(f"its import shows {texts[0]!r}")
         if looked_for:
@@ -186,9 +189,9 @@ class Server:
         try:
             request = self._receive(connection, streams)
             pid = os.fork()
-        except (OSError, RuntimeError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - no request may end the other kernels
             with contextlib.suppress(OSError):
-                connection.sendall(ANSWER.pack(0) + str(error).encode())
+                connection.sendall(ANSWER.pack(0) + str(error).encode(errors="replace"))
             connection.close()
             pid = -1
         if pid == 0:
@@ -378,7 +381,7 @@ def main(words: Sequence[str]) -> None:
         try:
             preloaded.load(name)
         except BaseException as error:  # noqa: BLE001 - a library may raise anything
-            refusal = f"{name} can't be preloaded: {error}; take it out of `preload`"
+            refusal = f"{name} can't be preloaded: {error!s:.800}; take it out of `preload`"
             break
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
     gc.freeze()  # a collection in a child would copy all that it shares with this process

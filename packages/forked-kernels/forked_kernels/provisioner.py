@@ -64,10 +64,11 @@ class ForkedKernel:
         self.pid = pid
         self.returncode: int | None = None
         self._connection = connection
+        self._is_awaited = False
 
     def poll(self) -> int | None:
         """Return the exit status; None while the process runs."""
-        return self._status(0.0)
+        return self.returncode if self._is_awaited else self._status(0.0)
 
     def wait(self, timeout: float | None = None) -> int | None:
         """Return the exit status once there is one; None if the process runs for longer."""
@@ -88,6 +89,7 @@ class ForkedKernel:
         """Wait for the end, but not longer than some seconds, while other coroutines run."""
         if self.returncode is None:
             self._connection.settimeout(0)
+            self._is_awaited = True  # the status comes once
             receive = asyncio.get_running_loop().sock_recv(self._connection, ANSWER.size)
             try:
                 self._end(await asyncio.wait_for(receive, seconds))
@@ -95,6 +97,8 @@ class ForkedKernel:
                 return
             except OSError:
                 self._end(b"")
+            finally:
+                self._is_awaited = False
 
     def _end(self, answer: bytes) -> None:
         # A server that is gone has taken its kernels with it.
@@ -250,7 +254,7 @@ class ForkProvisioner(LocalProvisioner):
             answer = await asyncio.wait_for(receive(connection, ANSWER.size), _LONGEST_START)
             if pid := ANSWER.unpack(answer)[0]:
                 return ForkedKernel(connection, pid)
-            reason = (await receive(connection, 4096)).decode()
+            reason = (await receive(connection, 4096)).decode(errors="replace")
         except struct.error:
             reason = "the fork server is gone"
         except OSError as error:  # a time-out is one too

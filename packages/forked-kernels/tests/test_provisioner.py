@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import resource
@@ -16,11 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import nbclient
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.manager import KernelManager
 from nbformat import v4
 from psutil import pid_exists
 
 from forked_kernels import provisioner
+from forked_kernels.fork_server import ANSWER, Preloaded
+from forked_kernels.provisioner import ForkedKernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -141,7 +145,9 @@ def test_fork_server_with_two_threads_declines_and_a_stock_kernel_starts(
     [
         ("loud_module", "print('loud')", "its import shows 'loud'"),
         ("loud_module", "import warnings\nwarnings.warn('old')", "its import shows 'old'"),
+        ("loud_module", "import warnings\nwarnings.warn('a' + 'é' * 3000)", "its import shows 'aé"),
         ("loud_module", "raise RuntimeError('broken')", "broken"),
+        ("loud_module", "raise RuntimeError('\\ud800 broken')", "? broken"),
         (
             "loud_module",
             "from IPython import get_ipython as g\ng()",
@@ -166,6 +172,13 @@ def test_library_whose_import_a_kernel_must_see_is_not_preloaded(  # noqa: PLR09
     install(f"{name},json,nothing_such", tmp_path, monkeypatch)
     assert printed(SERVER_OF) == "0\n"
     assert f"{name} can't be preloaded: {reason}" in caplog.text
+    assert "take it out of `preload`" in caplog.text
+
+
+def test_import_that_fails_leaves_no_trace() -> None:
+    with pytest.raises(ImportError, match="No module named"):
+        Preloaded().load("nosuch")
+    assert "initialized" not in vars(InteractiveShell)
 
 
 @pytest.mark.usefixtures("own_servers")
@@ -240,11 +253,30 @@ def test_another_user_and_what_is_no_request_are_refused() -> None:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(server.address)
             connection.sendall(beginning)
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(server.address)
-        connection.sendall(b"{]\n")
-        assert connection.recv(4096).startswith(b"\0\0\0\0Expecting")
+    for request, reason in ((b"{]", "Expecting"), (b"5", "not iterable"), (b"[1]", "cannot")):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(server.address)
+            connection.sendall(request + b"\n")
+            answer = connection.recv(4096)
+            assert answer.startswith(b"\0\0\0\0")
+            assert reason in answer.decode()
     assert printed(SERVER_OF) == "1\n"  # it serves on
+
+
+def test_end_is_noticed_though_another_asks_for_it_too() -> None:
+    own, other = socket.socketpair()
+    kernel = ForkedKernel(own, 1)
+
+    async def end() -> None:
+        ended = asyncio.create_task(kernel.ended(60))
+        await asyncio.sleep(0.1)
+        other.sendall(ANSWER.pack(3))
+        kernel.poll()
+        await asyncio.wait_for(ended, 5)
+
+    with other:
+        asyncio.run(end())
+    assert kernel.poll() == 3
 
 
 @pytest.mark.usefixtures("own_servers")

@@ -184,7 +184,7 @@ def _request(settings: Settings, folder: Path, **options: Any) -> Request:
 
 
 def _other_entropy() -> dict[str, str]:
-    """Return variables for a second run: other threads, and another order of sets.
+    """Return variables for a repetition: other threads, and another order of sets.
 
     Generators of random numbers that nobody seeds begin anew in each process.
     """

@@ -6,6 +6,17 @@ say what belongs to what.
 
 What two brackets hold is spelled with a letter for each token, and is data if a regular
 expression knows the spelling: ``[1, 'a']`` is ``v,q``, ``(dtype=torch.int8)`` is ``n=n.n``.
+
+====== ==========================================
+``v``  a number or a constant
+``q``  a text in quotation marks
+``n``  a name
+``b``  a pair of brackets that holds data
+``c``  the same after a name: a call's arguments
+``?``  anything else, which makes it no data
+====== ==========================================
+
+The signs ``. , =`` spell themselves, and ``:`` does in braces.
 """
 
 from __future__ import annotations
@@ -28,7 +39,10 @@ _VALUE = rf"(?:v|b|n?q|{_NAME}c)"
 """A number or a constant, what is in brackets or in quotation marks, a call."""
 _KEY = rf"(?:{_NAME}=|(?:{_VALUE}|{_NAME}):)"
 _DATA = re.compile(rf"(?=.*[vqbc]|\Z)(?:{_KEY}*(?:{_VALUE}[vqb]*|{_NAME})(?:,|\Z))*")
-"""Values with their names or keys, between commas, or values alone between spaces."""
+"""Values with their names or keys, between commas, or values alone between spaces.
+
+It looks ahead for a value first: names alone may be words.
+"""
 
 
 def without_layout(tokens: Sequence[Token]) -> Iterator[Token]:
@@ -49,7 +63,7 @@ def without_layout(tokens: Sequence[Token]) -> Iterator[Token]:
         end = max(end, data.get(place, -1))
 
 
-def _data(tokens: Sequence[Token], partners: Mapping[int, int]) -> tuple[dict[int, int], set[int]]:
+def _data(tokens: Sequence[Token], pairs: Mapping[int, int]) -> tuple[dict[int, int], set[int]]:
     """Return which token closes each bracket of data, and which tokens a quotation holds.
 
     A pair is spelled when it closes, and is then one letter of the spelling around it.
@@ -59,7 +73,7 @@ def _data(tokens: Sequence[Token], partners: Mapping[int, int]) -> tuple[dict[in
     unclosed: list[tuple[int, list[str]]] = []
     """Which token opens each pair, and the spelling of what it holds so far."""
     for place, token in enumerate(tokens):
-        partner = partners.get(place, -1)
+        partner = pairs.get(place, -1)
         if place in quoted or token.is_line:
             continue
         if partner > place:
@@ -73,7 +87,7 @@ def _data(tokens: Sequence[Token], partners: Mapping[int, int]) -> tuple[dict[in
                 unclosed[-1][1].append(letter)
         elif unclosed:
             start, spelling = unclosed[-1]
-            end = _closing_mark(tokens, place, partners[start]) if token.text in _QUOTES else -1
+            end = _closing_mark(tokens, place, pairs[start]) if token.text in _QUOTES else -1
             quoted.update(range(place + 1, end + 1))
             spelling.append("q" if end > 0 else _letter(token, tokens[start].text))
     return data, quoted

@@ -38,7 +38,7 @@ _FORMATS = {
 
 
 class _Mark(NamedTuple):
-    """What the second run noted of a number or a tensor, as ``float32 12.5``."""
+    """What the second look noted of a number or a tensor, as ``float32 12.5``."""
 
     kind: FloatKind
     largest: Decimal
@@ -65,13 +65,15 @@ class Precise:
     def origin(self, place: int) -> Origin:
         """Return what is known of the number that is a token."""
         token, bracket = self.tokens[place], self._brackets[place]
-        kind, whole = self._marks.get(token.end) or self._mark_around(bracket)
+        mark = self._marks.get(token.end) or self._mark_around(bracket)
         array = self._arrays.get(bracket.array, ()) if bracket else ()
-        largest = max(array, default=abs(finite_value(token.text) or Decimal(0)))
-        if len(array) < 2 and not kind.is_short:  # noqa: PLR2004 - none beside it
-            largest *= _ALONE
+        shown = max(array, default=abs(finite_value(token.text) or Decimal(0)))
+        # One of 16 bits was computed in float32 and rounded once: at its own magnitude.
+        if len(array) < 2 and not mark.kind.is_short:  # noqa: PLR2004 - none beside it
+            shown *= _ALONE
         # A reader sees the numbers printed, not the tensor that they are a part of.
-        return Origin(token.text, kind, max(largest, min(whole, _CANCELLED * largest)))
+        scale = max(shown, min(mark.largest, _CANCELLED * shown))
+        return Origin(token.text, mark.kind, scale)
 
     def _mark_around(self, bracket: Bracket | None) -> _Mark:
         """Return the mark of the innermost pair of brackets that has one, or names its format."""
@@ -85,7 +87,7 @@ class Precise:
 
 
 def _arrays(
-    tokens: Sequence[Token], brackets: Sequence[Bracket | None]
+    read: Sequence[Token], around: Sequence[Bracket | None]
 ) -> dict[Bracket | None, list[Decimal]]:
     """Return the sizes of the numbers of each array, which were computed together.
 
@@ -94,7 +96,7 @@ def _arrays(
     """
     sizes: dict[Bracket | None, list[Decimal]] = {}
     lists: set[Bracket] = set()
-    for token, bracket in zip(tokens, brackets, strict=True):
+    for token, bracket in zip(read, around, strict=True):
         array = bracket and bracket.array
         if array is None:
             continue
@@ -111,7 +113,7 @@ def _arrays(
 
 
 def without_marks(precise: str) -> tuple[str, dict[int, str]]:
-    """Remove the marks of the second run; return the text, and each mark by its position."""
+    """Remove the marks of the second look; return the text, and each mark by its position."""
     pieces = precise.replace(r"\u2063", _MARK).split(_MARK)  # as in a list of texts
     shown, marked = pieces[::2], pieces[1::2]
     return "".join(shown), dict(zip(accumulate(map(len, shown)), marked, strict=False))

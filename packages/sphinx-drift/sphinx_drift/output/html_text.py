@@ -118,10 +118,14 @@ def _depth(html: str) -> int:
 
 
 def _marked_text(root: LexborNode) -> str:
-    """Return the text of a document, with marks where its structure shows."""
+    """Return the text of a document, with marks where its structure shows.
+
+    The order matters: ``<pre>`` keeps its own white space, but not that of marks and of
+    alternative texts, which are written later.
+    """
     inside = ", ".join(f"{tag} *" for tag in _UNSEEN)
     for node in root.css(f":is({', '.join(_UNSEEN)}):not({inside})"):
-        node.decompose()  # with what is in it
+        node.decompose()  # with what is in it, which is no node any more
     for pre in root.css("pre:not(td *, th *, pre *)"):
         for node in [n for n in pre.traverse(include_text=True) if n.is_text_node]:
             text = node.text_content or ""

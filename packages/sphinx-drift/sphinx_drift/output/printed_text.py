@@ -24,7 +24,7 @@ _PICTURES = ("image/", "video/", "audio/")
 _INTERACTIVE = ("application/javascript", "application/vnd.jupyter.widget")
 """What MyST-NB shows and not the text beside it, whatever that is."""
 _PLACE = re.compile(r" \([^()\n]*, line \d+\)$")
-"""Where the error of a syntax is."""
+"""Where a syntax error is."""
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
 _DESCRIPTION = re.compile(r"<[^<>]*>\s*")
 

@@ -1,7 +1,7 @@
 """Outputs of earlier runs, which jupyter-cache keeps where a book asks for MyST-NB's `cache`.
 
 Its key is a page's code. What else decides what that prints is kept beside the outputs; where
-anything of it is another now, or nobody can see it, the page runs.
+any of it has changed since, or nobody can see whether it has, the page runs.
 """
 
 from __future__ import annotations

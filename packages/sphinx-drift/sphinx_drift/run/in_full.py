@@ -40,8 +40,8 @@ def print_torch_in_full() -> None:
     """Make tensors and their elements print all the digits that they have.
 
     Invisible marks enclose what is known besides: after a number its dtype, or a star if it was
-    computed from such a one; after a tensor its dtype, and the largest number of that which it is a
-    part of.
+    computed from such a number; after a tensor its dtype, and the largest number of the tensor
+    that it is a part of.
     """
     import importlib
     from typing import Any
@@ -55,7 +55,7 @@ def print_torch_in_full() -> None:
         set_options(precision=17)
 
     class Single(float):
-        """A number that was taken out of a float32 tensor, or computed from such a one."""
+        """A number that was taken out of a float32 tensor, or computed from such a number."""
 
         known = "*"
         """What is known of it: its dtype as long as nothing else was computed from it."""

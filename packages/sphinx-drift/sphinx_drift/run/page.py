@@ -270,10 +270,12 @@ async def _ask(
     asked = f"{when}, `{', '.join(name for name, _ in pairs)}`"
     # An expression, whose value comes with the reply; the page's namespace stays as it is.
     name, source = injected(call_each)
-    call = f"(lambda own: exec({source!r}, own) or own[{name!r}]({pairs!r}))({{}})"
+    define, call = f"exec({source!r}, own)", f"own[{name!r}]({pairs!r})"
+    asking = {"answer": f"(lambda own: {define} or {call})({{}})"}  # `exec` returns None
     kc: Any = client.kc
-    request = kc.execute("", silent=True, store_history=False, user_expressions={"answer": call})
-    cell = from_dict({"source": call})  # type: ignore[no-untyped-call]  # it has the time of one
+    request = kc.execute("", silent=True, store_history=False, user_expressions=asking)
+    # A cell, so that nbclient applies the time that cells have.
+    cell = from_dict({"source": asking["answer"]})  # type: ignore[no-untyped-call]
     try:
         reply = await client.async_wait_for_reply(request, cell)
     except CellTimeoutError:

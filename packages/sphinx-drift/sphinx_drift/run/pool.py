@@ -65,9 +65,9 @@ class Pool:
     def _run(
         self, notebook: NotebookNode, request: Request, environment: Mapping[str, str]
     ) -> Result:
-        """Run a page; not beside its second run, nor on a device beside many others.
+        """Run a page; not beside its repetition, nor on a device beside many others.
 
-        A page's second run finds the files as the first has left them.
+        A page's repetition finds the files as the first has left them.
         """
         page = (request.folder, *(cell.source for cell in notebook.cells))
         on_cpu = environment.get(DEVICE_VARIABLE, "cpu") == "cpu"

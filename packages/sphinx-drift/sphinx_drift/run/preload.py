@@ -22,7 +22,7 @@ _SUFFIXES = (".ipynb", ".md", ".py", ".rst")
 def libraries(named: Sequence[str] | None, places: Iterable[Path]) -> tuple[str, ...]:
     """Return the libraries to load: those that are named, or the slow ones that pages import.
 
-    Pages are the files below some places, or those files. One of prose that names a library counts
+    Pages are the files below some places, or those files. A prose page that names a library counts
     too: it costs a process in the background some time.
     """
     if named is not None:

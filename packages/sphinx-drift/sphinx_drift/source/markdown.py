@@ -103,7 +103,7 @@ def _read(source: _Source) -> Reading:
     swallowed = [
         Outcome(Kind.NESTED, number, message=_SWALLOWED)
         for number, line in enumerate(lines, start=1)
-        if number not in walk.known and _OPENING.match(line)
+        if number not in walk.explained and _OPENING.match(line)
     ]
     return Reading(tuple(walk.fences), tuple(swallowed), tuple(walk.nested), tuple(walk.paragraphs))
 
@@ -129,7 +129,7 @@ class _Walk:
     nested: list[Outcome] = field(default_factory=list)
     fences: list[Token] = field(default_factory=list)
     paragraphs: list[tuple[str, int]] = field(default_factory=list)
-    known: set[int] = field(default_factory=set)
+    explained: set[int] = field(default_factory=set)
     """The lines on which a cell may begin: it is one, reports itself, or is shown on purpose."""
 
     def visit(self, tokens: Sequence[Token], lines: Sequence[str], above: int = 0) -> None:
@@ -142,16 +142,16 @@ class _Walk:
                 self._visit_fence(token, lines, above)
             elif token.map and token.type == "html_block" and _COMMENT.match(token.content):
                 first, last = token.map
-                self.known.update(range(above + first + 1, above + last + 1))
+                self.explained.update(range(above + first + 1, above + last + 1))
             before = token.type
 
     def _visit_fence(self, token: Token, lines: Sequence[str], above: int) -> None:
         name, (first, last) = directive_of(token), (above + line for line in token.map or (0, 0))
         if name in _CODE:
-            self.known.add(first + 1)
+            self.explained.add(first + 1)
             self.fences.append(token.copy(map=[first, last]))
-            is_read = name == DIRECTIVE or (token.type, token.info[:11]) == ("fence", "{code-cell}")
-            if above or token.level or not is_read:
+            is_cell = token.type == "fence" and token.info.startswith("{code-cell}")
+            if above or token.level or not (name == DIRECTIVE or is_cell):
                 message = NEVER_CHECKED if name == DIRECTIVE else NEVER_RUN
                 self.nested.append(Outcome(Kind.NESTED, first + 1, message=message))
         elif not is_closed(token, lines):
@@ -161,7 +161,7 @@ class _Walk:
                 opening = _OPENING.match(line)
                 # What shows a cell on purpose has the longer fence.
                 if opening and len(opening["fence"]) < len(token.markup):
-                    self.known.add(number)
+                    self.explained.add(number)
         else:
             text = _OPTIONS.sub(lambda options: "\n" * options[0].count("\n"), token.content)
             self.visit(_parse(text, self.config), lines_of(text), first + 1)

@@ -49,7 +49,7 @@ _FEWEST, _MOST = 2, 25
 _ABOVE = 2
 """How many cells above a sentence it may speak of."""
 _NEARLY, _ALIKE = Decimal("0.05"), Decimal("0.1")
-"""How far a number may be from the printed one, in parts of it, and how far the next one must."""
+"""How far a number may be from the printed one, as a fraction of it, and the next one must."""
 
 
 class Number(NamedTuple):
@@ -62,11 +62,11 @@ class Number(NamedTuple):
 
     @property
     def is_decimal(self) -> bool:
-        """Whether it is none that counts, and not 0."""
+        """Whether it is no count, and not 0."""
         return bool(self.values[0]) and _exponent(self.values[0]) < 0
 
     def is_near(self, known: Sequence[Decimal], units: str) -> bool:
-        """Whether one of some sorted numbers is so many units of its last digit away at most."""
+        """Whether one of some sorted numbers is within so many units of its last digit."""
         for value in self.values:
             reach = Decimal(units).scaleb(_exponent(value))
             place = bisect_left(known, value - reach)
@@ -75,11 +75,26 @@ class Number(NamedTuple):
         return False
 
     def distance(self, other: Number) -> Decimal:
-        """Return how far a printed number is from it, in parts of it; that has no fewer digits."""
+        """Return how far a printed number is from this one, as a fraction of this one.
+
+        It is infinite if the printed one has fewer decimals.
+        """
         printed_value = other.values[0]
         likely = (value for value in self.values if _exponent(printed_value) <= _exponent(value))
         distances = (abs(printed_value - value) / value for value in likely)
         return min(distances, default=Decimal("Infinity"))
+
+
+class Said(NamedTuple):
+    """A number that a page says outside code."""
+
+    number: Number
+    place: str
+    """Its file and line, for a message."""
+    above: int
+    """How many cells are above it."""
+    is_in_sentence: bool
+    """Whether words are beside it: a table of numbers alone has many that are like printed ones."""
 
 
 def numbers_in(text: str) -> Iterator[Number]:
@@ -123,13 +138,15 @@ def outdated_numbers(
     """
     replaced = [*_replaced(page, outcomes)]
     known = _known(page, _outputs(page, executed))
-    for said, place, *_ in _said(path, text, page, executed) if replaced else ():
-        if len(said.values[0].as_tuple().digits) < _FEWEST or said.is_near(known, "0.5"):
+    for said in _said(path, text, page, executed) if replaced else ():
+        number = said.number
+        if len(number.values[0].as_tuple().digits) < _FEWEST or number.is_near(known, "0.5"):
             continue
-        found = [each for each in replaced if said.is_near(sorted(each[0].values), "0.5")]
+        found = [each for each in replaced if number.is_near(sorted(each[0].values), "0.5")]
         for old, new, cell in found[:1]:
             now = f"is {new} now" if new else "isn't printed any more"
-            yield f"{place}: still says {said.text}: {old.text} {now} in {_named(page, cell)}"
+            where = _named(page, cell)
+            yield f"{said.place}: still says {number.text}: {old.text} {now} in {where}"
 
 
 def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> Iterator[str]:
@@ -143,18 +160,20 @@ def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> I
     decimals = {
         cell: [n for n in numbers_in(text) if n.is_decimal] for cell, text in outputs.items()
     }
-    for said, place, above, is_sentence in _said(path, text, page, executed):
-        if not (is_sentence and said.is_decimal) or said.is_near(known, "0.999"):
+    for said in _said(path, text, page, executed):
+        is_quoted = said.is_in_sentence and said.number.is_decimal
+        if not is_quoted or said.number.is_near(known, "0.999"):
             continue
         distances = [
-            (said.distance(number), number.text, cell)
-            for cell in range(above - _ABOVE + 1, above + 1)
+            (said.number.distance(number), number.text, cell)
+            for cell in range(said.above - _ABOVE + 1, said.above + 1)
             for number in decimals.get(cell, ())
         ]
         alike = sorted(each for each in distances if each[0] <= _ALIKE)
         if alike and alike[0][0] <= _NEARLY and len({text for _, text, _ in alike}) == 1:
             _, number, cell = alike[0]
-            yield f"{place}: says {said.text}, and {_named(page, cell)} prints {number}"
+            where = _named(page, cell)
+            yield f"{said.place}: says {said.number.text}, and {where} prints {number}"
 
 
 def _exponent(value: Decimal) -> int:
@@ -195,19 +214,14 @@ def _named(page: Page, number: int) -> str:
     return f"cell {number}" if page.is_notebook else f"cell {number} (line {first})"
 
 
-def _said(
-    path: Path, text: str, page: Page, executed: NotebookNode
-) -> Iterator[tuple[Number, str, int, bool]]:
-    """Yield each number that is said, its place, how many cells are above, and if words are by it.
-
-    A table whose numbers are no cell's says many that are like one.
-    """
+def _said(path: Path, text: str, page: Page, executed: NotebookNode) -> Iterator[Said]:
+    """Yield each number that a page says outside code."""
     for paragraph, line, above in _sentences(text, page, executed):
-        is_sentence = bool(_WORD.search(paragraph))
-        for said in numbers_said(paragraph):
-            row = line + paragraph.count("\n", 0, said.start)
+        is_in_sentence = bool(_WORD.search(paragraph))
+        for number in numbers_said(paragraph):
+            row = line + paragraph.count("\n", 0, number.start)
             place = f"{path}:{row}" if line else f"{path}, below cell {above}"
-            yield said, place, above, is_sentence
+            yield Said(number, place, above, is_in_sentence)
 
 
 def _sentences(text: str, page: Page, executed: NotebookNode) -> Iterator[tuple[str, int, int]]:

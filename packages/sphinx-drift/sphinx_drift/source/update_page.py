@@ -42,7 +42,7 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
     """
     ends = NEWLINE.findall(text) or ["\n"]
     lines = [row + end for row, end in zip(NEWLINE.split(text), [*ends, ends[0]], strict=False)]
-    for cell in reversed(page.cells):
+    for cell in reversed(page.cells):  # backwards, so that the lines above keep their numbers
         output = printed(executed.cells[cell.index].outputs)
         reason = unchecked.get(cell.number, "")
         if reason and output.glued:

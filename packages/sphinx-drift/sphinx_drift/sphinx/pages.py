@@ -53,7 +53,7 @@ def _drop_glue(app: Sphinx, current: set[str]) -> None:
 
 
 def _changed(env: BuildEnvironment, name: str) -> bool:
-    """Return whether a page or a file it includes is another than the one that was read.
+    """Return whether a page or a file it includes differs from the one that was read.
 
     Times are not compared with a clock, which may have been ahead: the file is as it was, or not.
     """

@@ -42,10 +42,10 @@ _OUTPUT_OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doc
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a policy or a device that there is not, before anything is collected."""
+    """Refuse an unknown policy or device before anything is collected."""
     try:
         if config.option.drift:
-            chosen_runner()  # refuses what there is not
+            chosen_runner()  # rejects unknown values
         changed_by_environment(Settings())  # the same
         device = choose_device(module=find_project(config.rootpath).devices)
     except ValueError as error:

@@ -28,7 +28,7 @@ ELSEWHERE = (
     Kind.ELSEWHERE,  # takes another copy of a package: see test_packages.py
     Kind.COULD_NOT_CHECK,  # takes an error in the comparison: see test_judge.py
     Kind.OUTPUT_LIMIT,  # takes much output: see test_limit.py
-    Kind.UNREPEATABLE,  # takes a second run: see test_command.py
+    Kind.UNREPEATABLE,  # takes a repetition: see test_command.py
 )
 EXTENSIONS = ["myst_nb", "sphinx_drift", "sphinx_design"]
 ENABLED = ["colon_fence"]
