@@ -67,8 +67,8 @@ class OneCall(nn.Module):
 LAYERS: dict[str, Callable[[], nn.Module]] = {
     "`MultiHeadAttentionWrapper`": lambda: MultiHeadAttentionWrapper(D, D // HEADS, T, 0.0, HEADS),
     "`MultiHeadAttention`": lambda: MultiHeadAttention(D, D, T, 0.0, HEADS),
-    "`nn.MultiheadAttention`, no weights asked for": Library,
-    "`scaled_dot_product_attention`, one projection for all three": OneCall,
+    "`nn.MultiheadAttention`": Library,
+    "one call": OneCall,
 }
 
 
