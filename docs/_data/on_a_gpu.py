@@ -148,7 +148,7 @@ def save(name: str, head: str, rows: Iterable[list[str]]) -> None:
 def main() -> None:
     """Make both tables."""
     save("same-seed.csv", "where it was trained; loss; what it writes", same_seed())
-    head = "layer; numbers; forward, ms; with backward, ms; forward, MiB; with backward, MiB"
+    head = "layer; dtype; forward, ms; both, ms; forward, MiB; both, MiB"
     save("attention-costs.csv", head, costs())
 
 
