@@ -236,4 +236,5 @@ def test_what_the_page_on_caches_says_of_sinks_holds_for_each_seed() -> None:
     for row in records["kv-cache"]["seeds"].values():
         assert row["weight of `^`, moved"][0] > 0.7
         assert row["loss, window, second kept"][0] > row["loss, window"][0]
+        assert row["loss, second kept, its value 0"][0] < row["loss, window"][0]
         assert row["loss without `^`, window"][0] - row["loss without `^`, all"][0] < 0.025

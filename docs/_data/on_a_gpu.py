@@ -67,8 +67,8 @@ class OneCall(nn.Module):
 LAYERS: dict[str, Callable[[], nn.Module]] = {
     "`MultiHeadAttentionWrapper`": lambda: MultiHeadAttentionWrapper(D, D // HEADS, T, 0.0, HEADS),
     "`MultiHeadAttention`": lambda: MultiHeadAttention(D, D, T, 0.0, HEADS),
-    "`nn.MultiheadAttention`, no weights asked for": Library,
-    "`scaled_dot_product_attention`, one projection for all three": OneCall,
+    "`nn.MultiheadAttention`": Library,
+    "one call": OneCall,
 }
 
 
@@ -148,7 +148,7 @@ def save(name: str, head: str, rows: Iterable[list[str]]) -> None:
 def main() -> None:
     """Make both tables."""
     save("same-seed.csv", "where it was trained; loss; what it writes", same_seed())
-    head = "layer; numbers; forward, ms; with backward, ms; forward, MiB; with backward, MiB"
+    head = "layer; dtype; forward, ms; both, ms; forward, MiB; both, MiB"
     save("attention-costs.csv", head, costs())
 
 

@@ -31,7 +31,12 @@ MEASURED: dict[str, dict[str, str]] = {
         "weight of `^`, moved": "[weight_on(model, moved, position=4)]",
         **{
             f"loss, {name}": f"[late[{name!r}]]"
-            for name in ("all", "window", "window, second kept", "first kept, its value 0")
+            for name in (
+                "window",
+                "first kept, its value 0",
+                "window, second kept",
+                "second kept, its value 0",
+            )
         },
         **{
             f"loss without `^`, {name}": f"[without_start(source, seed)[{name!r}]]"
