@@ -264,7 +264,7 @@ def other_pages() -> Iterator[tuple[str, str]]:
         cells = [f"{median(each):.2f} ({min(each):.2f}–{max(each):.2f})" for each in columns]
         yield NEED, f"| {name} | {' | '.join(cells)} |\n"
     low = [sum(right == 0 for _, right in WHO_WHOM[f"1 {each}"]) for each in settings]
-    yield NEED, "So it is with {}, {} and {} of the twenty seeds".format(*low)
+    yield NEED, "So it is with {}, {} and {} of twenty seeds".format(*low)
     mixing = [right for _, right in WHO_WHOM["2 24 wide"] if right < ENOUGH]
     assert len(mixing) == 3  # noqa: PLR2004 - as the page says
     yield NEED, f"{min(mixing):.2f} to {max(mixing):.2f} of the new sentences are right"
