@@ -266,7 +266,7 @@ def other_pages() -> Iterator[tuple[str, str]]:
     low = [sum(right == 0 for _, right in WHO_WHOM[f"1 {each}"]) for each in settings]
     yield NEED, "So it is with {}, {} and {} of twenty seeds".format(*low)
     mixing = [right for _, right in WHO_WHOM["2 24 wide"] if right < ENOUGH]
-    assert len(mixing) == 3  # noqa: PLR2004 - as the page says
+    assert len(mixing) == 3
     yield NEED, f"{min(mixing):.2f} to {max(mixing):.2f} of the new sentences are right"
     control = median(right for _, right in WHO_WHOM["1, own embeddings, 24 wide"])
     yield NEED, f"one head gets {control:.2f} of the new sentences right (24 wide, median)"
