@@ -204,8 +204,8 @@ def test_one_call_takes_what_its_page_says() -> None:
         written, one = (row["seconds"] for row in record[name] if row["T"] == 8192)
         faster.append(written / one)
     text = (DOCS / "companions" / "one-call.md").read_text("utf-8")
-    said = "the one call was {:.1f} times as fast, and {:.2f} times once the library kept"
-    assert said.format(*faster) in text
+    for said in ("the one call was {:.1f} times as fast.", "the factor is {1:.2f}."):
+        assert said.format(*faster) in text
 
 
 SMALL_GPT = runpy.run_path(str(DOCS / "_data" / "small_gpt.py"))

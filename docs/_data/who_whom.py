@@ -25,8 +25,8 @@ CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.D
 SEEDS = range(20)
 SETTINGS = {  # width, steps, learning rate
     "24 wide": (24, 600, 0.01),
-    "48 wide": (48, 600, 0.01),
     "24 wide, 3,000 steps": (24, 3000, 0.003),
+    "48 wide, 3,000 steps": (48, 3000, 0.003),
 }
 
 

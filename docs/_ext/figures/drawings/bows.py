@@ -75,21 +75,22 @@ def two_questions(values: Values) -> Board:
 def opened(values: Values) -> Panels:
     """What each head attends to: where the word that it looks for is there, and where it isn't."""
     return Panels(
-        _pair(values, "second head, from “now”", ("plural", "singular")),
-        _pair(values, "first head, from “and”", ("woman", "man")),
+        _pair(values, "second head, from “now”", ("plural", "singular"), ""),
+        _pair(values, "first head, from “and”", ("woman", "man"), "’s name"),
     )
 
 
-def _pair(values: Values, title: str, names: Sequence[str]) -> Board:
+def _pair(values: Values, title: str, names: Sequence[str], what: str) -> Board:
     """Draw two sentences from top to bottom, with bows from the last word to those before."""
     last = len(values[f"{names[0]}_words"]) - 1
-    board = Board(54 + 24 * last, values)
+    top, end = 56, 56 + 24 * last
+    board = Board(end + 12, values)
     board.text(0, 14, title, "fig-bold", "start")
-    end = 42 + 24 * last
     for place, name in enumerate(names):
         x = 185 * place
+        board.note(x + 70, 36, name + what, "start")
         for r, word in enumerate(values[f"{name}_words"]):
-            y, path = 42 + 24 * r, f"{name}_weights.{r}"
+            y, path = top + 24 * r, f"{name}_weights.{r}"
             weight = values.number(path)
             board.bow((x + 62, end), (x + 62, y), (-20 - 0.27 * (end - y), 0), 10 * weight)
             board.text(x + 70, y + 4.3, word, "fig-bold" if r == last else "", "start")

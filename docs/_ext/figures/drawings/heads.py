@@ -61,7 +61,7 @@ def heads(values: Values) -> Board:
         heat_map(board, left, maps, name, cell, role=color, size=10.5, masked=True)
         heat_key(board, left - 24 + 10 * head, maps + 128, name, color, masked=True)
         board.arrow(middle, maps + 147, 76 + 44 * head, below - 22, role)
-    board.note(230, below - 30, "times the head’s values", "start")
+    board.note(172, maps + 158, "times values")
     for y, step in ((36, 18), (maps, 20), (below, 20)):
         board.words(48, y, step)
     board.text(98, below - 8, "context, joined", "fig-bold")
