@@ -128,7 +128,7 @@ def stamp_of(path: Path) -> list[int] | None:
         found = path.stat()
     except OSError:
         return None
-    return [found.st_mtime_ns, found.st_ctime_ns, found.st_size]
+    return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_dev, found.st_ino]
 
 
 def _how(notebook: NotebookNode, request: Request) -> str | None:

@@ -33,7 +33,10 @@ def watch_reads() -> None:
                 # What is opened to be written first is the page's own.
                 is_own = event == "open" and args[2] & (os.O_TRUNC | os.O_EXCL)
                 found = None if is_own or not os.path.exists(path) else os.stat(path)
-                stamp = found and [found.st_mtime_ns, found.st_ctime_ns, found.st_size]
+                stamp = found and [
+                    *(found.st_mtime_ns, found.st_ctime_ns, found.st_size),
+                    *(found.st_dev, found.st_ino),
+                ]
                 seen[path] = "own" if is_own else stamp
 
     def hook(event: str, args: tuple[Any, ...]) -> None:

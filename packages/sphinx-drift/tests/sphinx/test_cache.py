@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import create_autospec
 
 import pytest
 from small_book import cell
+
+from sphinx_drift.run.cache import stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,3 +121,12 @@ def test_two_pages_of_one_code_in_two_folders(book: Book) -> None:
         book.write(f"{folder}/page.md", cell("import os; print(os.getcwd()[-1])", folder))
     for _ in range(2):
         assert book.build("-E", builder="html").status == 0
+
+
+def test_files_that_were_written_in_one_tick_of_the_clock_are_told_apart() -> None:
+    def stamp(inode: int) -> list[int] | None:
+        found = os.stat_result((0o100644, inode, 5, 1, 0, 0, 3, 1, 1, 1))
+        return stamp_of(create_autospec(Path, instance=True, **{"stat.return_value": found}))
+
+    assert stamp(8) == stamp(8)
+    assert stamp(8) != stamp(9)
