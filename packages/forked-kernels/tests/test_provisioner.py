@@ -54,6 +54,13 @@ def install(preload: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "quick"
 
 
+def write_module(path: Path, source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write a module into a folder that kernels and their server import from."""
+    path.parent.mkdir()
+    path.write_text(source)
+    monkeypatch.setenv("PYTHONPATH", str(path.parent))
+
+
 def printed(code: str, kernel: str = "quick") -> str:
     """Return what a cell prints in a kernel."""
     notebook = v4.new_notebook(cells=[v4.new_code_cell(code)])
@@ -130,10 +137,7 @@ def test_fork_server_with_two_threads_declines_and_a_stock_kernel_starts(
 ) -> None:
     code = "import threading, time\n"
     code += "threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
-    libraries = tmp_path / "site-packages"
-    libraries.mkdir()
-    (libraries / "busy_module.py").write_text(code)
-    monkeypatch.setenv("PYTHONPATH", str(libraries))
+    write_module(tmp_path / "site-packages" / "busy_module.py", code, monkeypatch)
     install("busy_module", tmp_path, monkeypatch)
     assert [printed(SERVER_OF) for _ in range(2)] == ["0\n", "0\n"]
     assert caplog.text.count("2 threads") == 1  # said once
@@ -165,10 +169,7 @@ def test_library_whose_import_a_kernel_must_see_is_not_preloaded(  # noqa: PLR09
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    folder = tmp_path / "py-packages"
-    folder.mkdir()
-    (folder / "loud_module.py").write_text(f"{source}\n")
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    write_module(tmp_path / "py-packages" / "loud_module.py", f"{source}\n", monkeypatch)
     install(f"{name},json,nothing_such", tmp_path, monkeypatch)
     assert printed(SERVER_OF) == "0\n"
     assert f"{name} can't be preloaded: {reason}" in caplog.text
@@ -221,10 +222,7 @@ os.fork = fork
 def test_fork_server_that_can_not_fork_refuses_and_serves_on(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "site-packages"
-    folder.mkdir()
-    (folder / "failing_once.py").write_text(FORK_FAILS)
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    write_module(tmp_path / "site-packages" / "failing_once.py", FORK_FAILS, monkeypatch)
     install("failing_once", tmp_path, monkeypatch)
     assert [printed(SERVER_OF) for _ in range(2)] == ["0\n", "1\n"]
     assert "no process is left" in caplog.text

@@ -65,12 +65,18 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
                 rows = [(indent + row if row else "") + ends[0] for row in _rows(texts[first])]
                 if expectation.body_line == first + 1 and rows[0].lstrip().startswith(":"):
                     rows.insert(0, ends[0])  # else it would be read as an option
-                mark = opening.lstrip()[0]
-                more = mark * max(0, _longest(mark, rows) + 1 - _longest(mark, [opening]))
-                lines[expectation.end_line] = indent + more + lines[expectation.end_line].lstrip()
-                lines[expectation.body_line - 1 : expectation.end_line] = rows
-                lines[first - 1] = indent + more + opening.lstrip()
+                block = lines[first - 1 : expectation.end_line + 1]
+                options = block[1 : expectation.body_line - first]
+                lines[first - 1 : expectation.end_line + 1] = _fenced(block, [*options, *rows])
     return "".join(lines).removesuffix(ends[0])
+
+
+def _fenced(block: Sequence[str], rows: Sequence[str]) -> list[str]:
+    """Return a block with other rows, between its own fences: longer ones if a row needs them."""
+    mark = block[0].lstrip()[0]
+    more = mark * max(0, _longest(mark, rows) + 1 - _longest(mark, block[:1]))
+    opening, closing = (fence.replace(mark, more + mark, 1) for fence in (block[0], block[-1]))
+    return [opening, *rows, closing]
 
 
 def _text(outcome: Outcome) -> str:
