@@ -18,6 +18,7 @@ from torch.nn import functional as F  # noqa: N812 - everyone's name for it
 from selfattn import SelfAttention_v2, devices, fit
 from selfattn.devices import choose, reproducible
 from selfattn.examples import six_tokens
+from selfattn.small_gpt import load_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -276,6 +277,13 @@ def test_for_a_whole_notebook() -> None:
         devices.stop()
     assert settings() == before
     devices.stop()
+
+
+def test_kept_weights_go_to_the_device_of_the_model() -> None:
+    with reproducible("standin"):
+        layer = nn.Linear(3, 2)
+        load_weights(layer)
+    assert layer.weight.device == torch.device("standin:0")
 
 
 # It trains as the CPU does
