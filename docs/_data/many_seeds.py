@@ -12,15 +12,14 @@ of an experiment are trained at once, each with its own random numbers.
 from __future__ import annotations
 
 import copy
-import json
 import math
 import sys
 from functools import partial
 from itertools import permutations, product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from experiment import read_record, write_record
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 from torch.nn.functional import cross_entropy
@@ -31,7 +30,7 @@ from selfattn.trained import TwoHeads, accuracies, sentences
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OUT = Path(__file__).with_name("many-seeds.json")
+OUT = "many-seeds.json"
 SEEDS = range(20)
 DEALS = list(product(range(3), repeat=3))
 SIX = list(permutations(range(3)))
@@ -322,11 +321,10 @@ EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
 def main() -> None:
     """Run the experiments and write down what each seed learned."""
     torch.set_num_threads(1)
-    results = json.loads(OUT.read_text("utf-8")) if OUT.exists() else {}
+    results = read_record(OUT)
     for name in sys.argv[1:] or EXPERIMENTS:
         results[name] = EXPERIMENTS[name]()
-        lines = (f"{json.dumps(each)}: {json.dumps(seeds)}" for each, seeds in results.items())
-        OUT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        write_record(OUT, results)
 
 
 if __name__ == "__main__":
