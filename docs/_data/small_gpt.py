@@ -21,7 +21,7 @@ from experiment import cells, digest, names_of, read_record, write_record
 from torch import Tensor, nn
 
 from selfattn import small_gpt
-from selfattn.verdict import THE_VERDICT
+from selfattn.small_gpt import THE_VERDICT
 
 OUT, PAGE = "small-gpt.json", "companions/small-gpt"
 STEPS, SEEDS, KEPT = 6000, (123, 0, 1, 2, 3), 123
