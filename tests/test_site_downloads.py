@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import nbformat
 import pytest
 from PIL import Image
-from small_book import build, cell, write
+from small_book import FRONT, built, cell, refused
 from the_book import EXTENSIONS_ON_PATH
 
 from export.package import package_cells
@@ -43,7 +43,7 @@ TEMPLATE = """{%- extends "!page.html" %}
 {%- endif %}
 {%- endblock %}
 """
-FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
+AROUND = {"conf.py": CONF, "_templates/page.html": TEMPLATE}
 IMPORTING = """from selfattn import SelfAttention_v1, devices
 print(1)"""
 PLAIN = "# Plain\n\nNo cells.\n"
@@ -192,17 +192,14 @@ print(f"{1 / 3:.4f}")
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("book")
-    pages = {"index.md": INDEX, "part/page.md": PAGE, "one.md": ONE, "plain.md": PLAIN}
-    write(folder, {"conf.py": CONF, "_templates/page.html": TEMPLATE} | pages)
-    done = build(folder, "html", "-D", "downloads_books=whole.epub")
-    assert done.returncode == 0, done.stderr
-    return folder
+    pages = {"index": INDEX, "part/page": PAGE, "one": ONE, "plain": PLAIN}
+    folder, options = tmp_path_factory.mktemp("book"), ("-D", "downloads_books=whole.epub")
+    return built(folder, AROUND | pages, "html", *options)
 
 
 @pytest.fixture(scope="module")
 def notebook(book: Path) -> Path:
-    return book / "html" / "_downloads" / "part" / "page.ipynb"
+    return book / "_downloads" / "part" / "page.ipynb"
 
 
 def text_of(notebook: Path) -> str:
@@ -322,23 +319,21 @@ def test_a_page_links_what_there_is(book: Path) -> None:
         ("Notebooks", "../_downloads/selfattn-notebooks.zip"),
         ("EPUB", "../_downloads/whole.epub"),
     ]
-    page = book / "html" / "part" / "page.html"
+    page = book / "part" / "page.html"
     assert links(page) == [("Notebook", "../_downloads/part/page.ipynb"), *whole]
     assert (page.parent / links(page)[0][1]).is_file()
-    plain = links(book / "html" / "plain.html")
+    plain = links(book / "plain.html")
     assert [text for text, _ in plain] == ["Notebooks", "EPUB"]
 
 
 def test_the_archive_has_all_notebooks(book: Path, notebook: Path) -> None:
-    with zipfile.ZipFile(book / "html" / "_downloads" / "selfattn-notebooks.zip") as packed:
+    with zipfile.ZipFile(book / "_downloads" / "selfattn-notebooks.zip") as packed:
         names = ["selfattn-notebooks/one.ipynb", "selfattn-notebooks/part/page.ipynb"]
         assert sorted(packed.namelist()) == names
         assert packed.read(names[1]) == notebook.read_bytes()
 
 
 def test_a_page_that_drifts_has_no_notebook(tmp_path: Path) -> None:
-    page = f"{FRONT}# Page\n\n{cell('print(1)', '2')}\n"
-    write(tmp_path, {"conf.py": CONF, "index.md": page, "_templates/page.html": TEMPLATE})
-    assert build(tmp_path).returncode == 1
+    refused(tmp_path, AROUND | {"index": f"{FRONT}# Page\n\n{cell('print(1)', '2')}\n"})
     assert links(tmp_path / "html" / "index.html") == []
     assert not (tmp_path / "html" / "_downloads").exists()
