@@ -42,11 +42,15 @@ PAGES = {
     "part/other": OTHER,
     "one": f"""{FRONT}# Words & </script>
 
-## A step
-
 {cell("print(6 * 7)", f":name: product{chr(10)}42")}
 
-In code it is called `W_query`, and it prints {{printed}}`product`.
+It is {{printed}}`product`.
+
+## A step
+
+In code it is called `W_query`.
+
+{cell("print(2)", "2")}
 
 {cell("print('</script>')", "</script>")}
 
@@ -76,14 +80,14 @@ def read(out: Path, name: str) -> str:
 def test_outputs_have_ids(site: Path) -> None:
     ids = re.findall(r'\bid="([^"]+)"', read(site, "one"))
     assert len(set(ids)) == len(ids)
-    assert {"a-step-output-1", "a-step-output-2", "step-output-2"} <= {*ids}  # one was taken
+    assert {"output-1", "a-step-output-2", "step-output-2"} <= {*ids}  # one was taken
 
 
 @pytest.mark.parametrize(("page", "address"), [("one", ""), ("part/other", "../one.html")])
 def test_a_number_in_a_sentence_is_a_link_to_its_output(
     site: Path, page: str, address: str
 ) -> None:
-    link = f'<a class="drift-quoted reference internal" href="{address}#a-step-output-1">42</a>'
+    link = f'<a class="drift-quoted reference internal" href="{address}#output-1">42</a>'
     assert link in read(site, page)
 
 
