@@ -46,10 +46,7 @@ if TYPE_CHECKING:
     from sphinx_drift.model import Page
 
 
-_UNSEEN = (
-    "the expectation isn't on the page: something above it has swallowed it, such as a form feed, "
-    "U+2028 or the like, which MyST-NB takes for the end of a line: print the `repr` of the text"
-)
+_UNSEEN = "the expectation isn't on the page: something above it has swallowed it"
 _EMPTY = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 """What is shown of a notebook that can't be read."""
 

@@ -20,6 +20,7 @@ from small_book import FRONT
 
 from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.output.filters import DEFAULTS, Filter, make
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.update import Change, change_for
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _COMMAND = re.compile(r"(?s)\A%%.*|(?m:^[!%])(?:\\\n|[^\n])*")
 
 
-def run(path: Path) -> tuple[Any, ...]:
+def run(path: Path, *filters: Filter) -> tuple[Any, ...]:
     """Run a page's cells here, which is quicker than in a kernel, and check it.
 
     A cell names what it `displayed`, and the error that it `raised`.
@@ -59,21 +60,24 @@ def run(path: Path) -> tuple[Any, ...]:
             outputs.append(nbformat.v4.new_output("error", **error))
         notebook.cells[cell.index].outputs = outputs
     execution = Execution(frozenset(cell.index for cell in page.cells))
-    judge = partial(judge_page, notebook=notebook, execution=execution, file=path.name)
+    varies = (*filters, *DEFAULTS)
+    judge = partial(
+        judge_page, notebook=notebook, execution=execution, file=path.name, filters=varies
+    )
 
     def reread(text: str) -> Page | None:
         new = load(path, text=text)
         return new and new[0]
 
-    return page, notebook, judge(page), judge, reread
+    return page, notebook, judge(page), judge, reread, filters
 
 
-def updated(path: Path) -> str:
+def updated(path: Path, *filters: Filter) -> str:
     """Update a page or notebook, and return its text after a check that finds it right."""
-    change = changed(path)
+    change = changed(path, *run(path, *filters))
     assert not change.refused
     path.write_bytes(change.after.encode())
-    again = run(path)
+    again = run(path, *filters)
     assert not again[2].failed, again[2].outcomes
     assert change_for(path, *again) is None
     return change.after
@@ -161,7 +165,7 @@ def test_each_line_keeps_its_end(tmp_path: Path) -> None:
     text = FRONT + cell("print(1)") + expected("1") + cell("print(2)") + expected("old")
     path = tmp_path / "page.md"
     path.write_bytes(text.replace("---\n", "---\r\n").encode())
-    assert updated(path) == text.replace("---\n", "---\r\n").replace("old\n", "2\r\n")
+    assert updated(path) == text.replace("---\n", "---\r\n").replace("old\n", "2\n")
 
 
 @pytest.mark.parametrize(
@@ -252,13 +256,12 @@ def test_a_page_that_lacks_something_is_left_unless_it_may_raise(
 def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: Path) -> None:
     one, three, four = (cell(f"print({number})") for number in (1, 3, 4))
     path = put(tmp_path, one, expected("2"), three, four, expected("4"))
-    page, notebook, result, judge, reread = run(path)
+    page, notebook, result, *others = run(path)
     differs = [Outcome(Kind.UNREPEATABLE, 1, cell=number) for number in (2, 3)]
     result = replace(result, outcomes=(*result.outcomes, *differs))
-    change = changed(path, page, notebook, result, judge, reread)
-    new, old = (
-        expected(n, options=":unchecked: it differs between two runs\n\n") for n in ("", "4")
-    )
+    change = changed(path, page, notebook, result, *others)
+    unchecked = ":unchecked: it differs between two runs\n"
+    new, old = (expected(text, options=unchecked) for text in ("", "\n4"))
     assert change.after == FRONT + one + expected("1") + three + new + four + old
 
 
@@ -272,6 +275,13 @@ def test_folders_of_this_machine_are_written_by_their_names(
     path = put(tmp_path, code, expected("old"), again)
     after = code + expected("<book>/tool.py") + again + expected("<env> <tmp>/tmp/5")
     assert updated(path) == FRONT + after
+
+
+def test_what_a_filter_replaces_is_written_by_its_name(tmp_path: Path) -> None:
+    day = make(r"\d{4}-\d\d-\d\d", "day", "is today")
+    code = cell("print('2026-11-27', 0.5)")
+    path = put(tmp_path, code, expected("2026-11-26 0.4"), code)
+    assert updated(path, day) == FRONT + (code + expected("<day> 0.5")) * 2
 
 
 def test_sentences_that_say_an_old_number_are_told(tmp_path: Path) -> None:
@@ -394,12 +404,12 @@ def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path) -> None:
     path = tmp_path / "notebook.ipynb"
     stored = nbformat.v4.new_notebook(cells=[one], metadata={"widgets": states[0]})
     path.write_bytes(nbformat.writes(stored).replace("\n", "\r\n").encode())
-    page, executed, result, judge, reread = run(path)
+    page, executed, *others = run(path)
     executed.metadata.widgets = nbformat.from_dict(states[1])
     executed.cells[0].outputs = [
         nbformat.v4.new_output("execute_result", {"text/plain": "0.25"}, execution_count=1)
     ]
-    change = changed(path, page, executed, result, judge, reread)
+    change = changed(path, page, executed, *others)
     assert change.after.count("\r\n") == change.after.count("\n")
     after = nbformat.reads(change.after, as_version=4)
     assert after.cells[0].outputs[0].execution_count == 7
