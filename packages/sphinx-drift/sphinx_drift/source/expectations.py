@@ -48,10 +48,12 @@ _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 """What no reader sees between a cell and its expectation."""
 
 
-def paired(
+def read_page(
     reading: Reading, notebook: NotebookNode, shown: NbParserConfig, *, is_mystmd: bool = False
 ) -> Page:
-    """Return the cells of a page, each with the expectations that stand straight after it.
+    """Return the cells of a MyST page, each with the expectations that stand straight after it.
+
+    An expectation that has no cell, an option that can't be read and the like are its problems.
 
     Args:
         reading: What stands on the page.

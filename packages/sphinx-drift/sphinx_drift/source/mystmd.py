@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from nbformat import v4
 
-from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.source.metadata import read_front
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from nbformat import NotebookNode
 
@@ -36,14 +35,6 @@ def mystmd_notebook(text: str, fences: Iterable[Fence]) -> NotebookNode:
     notebook.metadata.update(read_front(text))
     notebook.cells = [_cell(fence.content) for fence in fences if not fence.is_expectation]
     return notebook
-
-
-def evaluated(lines: Iterable[str]) -> Iterator[Outcome]:
-    """Yield an outcome for each number that `{eval}` puts into a sentence: none is checked."""
-    for number, line in enumerate(lines, start=1):
-        for _ in range(line.count("{eval}`")):
-            message = "`{eval}` puts it into a sentence, and nothing documents it"
-            yield Outcome(Kind.UNCHECKED, number, message=message)
 
 
 def mark_notebook(notebook: NotebookNode) -> None:

@@ -5,41 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sphinx_drift.source.expectations import paired
+from sphinx_drift.source.expectations import read_page
 from sphinx_drift.source.markdown import config_without_book, read_markdown
 from sphinx_drift.source.metadata import read_front, shown_without_book
-from sphinx_drift.source.mystmd import evaluated, mark_notebook, mystmd_notebook
+from sphinx_drift.source.mystmd import mark_notebook, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from myst_nb.core.config import NbParserConfig
-    from myst_parser.config.main import MdParserConfig
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Page
 
 _NO_FORMAT = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
-
-
-def read_page(
-    text: str, notebook: NotebookNode, config: MdParserConfig, shown: NbParserConfig
-) -> Page:
-    """Read a MyST page of a book, where directives tell themselves that nobody reads them.
-
-    Args:
-        text: The page.
-        notebook: Its cells, as MyST-NB reads them.
-        config: How MyST-Parser reads it.
-        shown: Which outputs readers see.
-
-    Returns:
-        Each code cell with the expectations that stand straight after it. An expectation
-        that has no cell, an option that can't be read and the like are its problems.
-
-    """
-    return paired(read_markdown(text, config), notebook, shown)
 
 
 def is_notebook(path: Path) -> bool:
@@ -96,7 +75,7 @@ def load(
     else:
         return None
     shown = shown_without_book(notebook.metadata, stderr=stderr, key=key)
-    page = paired(reading, notebook, shown, is_mystmd=is_mystmd)
-    more = evaluated(reading.lines) if is_mystmd else reading.nested
-    page = replace(page, problems=(*page.problems, *more))
+    page = read_page(reading, notebook, shown, is_mystmd=is_mystmd)
+    if not is_mystmd:
+        page = replace(page, problems=(*page.problems, *reading.nested))
     return (page, notebook) if page.cells or page.problems else None

@@ -112,12 +112,11 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     ]
     varying = {o.cell for o in result.outcomes if o.kind is Kind.UNREPEATABLE}
     unchecked = _unchecked_cells(page, executed, fixed) | dict.fromkeys(varying, DIFFERS)
-    paths = machine_paths(path.absolute().parent)
-    if page.is_notebook:  # which shows what varies as it was
-        after = notebook_with_outputs(before, Fixes(page, executed, fixed, unchecked, paths))
-    else:
-        names = (*filters, *DEFAULTS, *paths)
-        after = page_with_outputs(before, Fixes(page, executed, fixed, unchecked, names))
+    with_outputs = notebook_with_outputs if page.is_notebook else page_with_outputs
+    # Readers of a notebook see what it has stored, what varies too.
+    varies = () if page.is_notebook else (*filters, *DEFAULTS)
+    replaced = (*varies, *machine_paths(path.absolute().parent))
+    after = with_outputs(before, Fixes(page, executed, fixed, unchecked, replaced))
     if after == before:
         return None
     new = reread(after)

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from sphinx_drift.output.printed_text import Printed
     from sphinx_drift.source.update import Fixes
 
-_INDENT = re.compile(r"[ \t>]*")
-"""What stands before a line in a list or a quotation."""
-
 
 def page_with_outputs(text: str, fixes: Fixes) -> str:
     """Return a MyST page whose expectations have the executed texts, new ones too."""
@@ -41,7 +38,7 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
         for expectation in reversed(cell.expectations):
             first, body, last = expectation.line, expectation.body_line, expectation.end_line + 1
             opening, *content = (
-                line.rstrip("\r\n").removeprefix(_INDENT.match(lines[first - 1])[0])
+                line.rstrip("\r\n").removeprefix(_indent(lines[first - 1]))
                 for line in lines[first - 1 : last - 1]
             )
             options, rows = content[: body - first - 1], content[body - first - 1 :]
@@ -58,8 +55,13 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
 
 def _like(line: str, rows: Iterable[str]) -> list[str]:
     """Return rows with the indent and the end of a line."""
-    indent, end = _INDENT.match(line)[0], NEWLINE.findall(line)[0]
-    return [(indent + row).rstrip(" ") + end for row in rows]
+    end = NEWLINE.findall(line)[0]
+    return [(_indent(line) + row).rstrip(" ") + end for row in rows]
+
+
+def _indent(line: str) -> str:
+    """Return what stands before a line in a list or a quotation."""
+    return line[: len(line) - len(line.lstrip(" \t>"))]
 
 
 def _block(opening: str, options: Sequence[str], rows: Sequence[str]) -> list[str]:

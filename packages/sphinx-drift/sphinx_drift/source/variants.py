@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
@@ -66,9 +67,8 @@ def chosen(page: Page, here: Mapping[str, Any] | None) -> Page:
         others = [e for e in cell.expectations if e.line not in here_too]
         is_claim = cell.is_claim or bool(others)
         cells.append(replace(cell, expectations=holding, is_claim=is_claim))
-        for e in others:
-            about = {"cell": cell.number, "cell_line": cell.line, "message": f"when {e.when}"}
-            problems.append(Outcome(Kind.OTHER_VARIANT, e.line, **about))
+        of_cell = partial(Outcome, Kind.OTHER_VARIANT, cell=cell.number, cell_line=cell.line)
+        problems += [of_cell(e.line, message=f"when {e.when}") for e in others]
     return replace(page, cells=tuple(cells), problems=tuple(problems))
 
 

@@ -17,7 +17,7 @@ from nbformat import v4
 from sphinx_drift.__main__ import main
 from sphinx_drift.files import check, settings_by_path
 from sphinx_drift.model import Kind
-from sphinx_drift.mystmd.judge_pages import Judge
+from sphinx_drift.mystmd.judge_pages import answer_to
 from sphinx_drift.run_and_judge import run_ahead
 
 if TYPE_CHECKING:
@@ -127,11 +127,6 @@ def test_cells_inside_directives_are_run(project: Callable[..., Path], around: s
     assert page.read_text().splitlines()[outcome.line - 1] == "```{expected-output}"
 
 
-def test_evaluated_numbers_are_counted(project: Callable[..., Path]) -> None:
-    folder = project(index_md=f"{FRONT}It is {{eval}}`1 + 1`.\n\n{CELL}{RIGHT}")
-    assert kinds(folder / "index.md") == [Kind.UNCHECKED, Kind.VERIFIED]
-
-
 def test_a_notebook_says_in_its_first_cell_or_in_comments_what_is_skipped(
     project: Callable[..., Path],
 ) -> None:
@@ -180,7 +175,7 @@ def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path]) -> None:
 
 def answered(folder: Path, *cells: Any, **said: Any) -> dict[str, Any]:
     request = {"path": str(folder / "index.md"), "cells": list(cells), "isRun": True, **said}
-    return Judge().answer(request)
+    return answer_to(request, {})
 
 
 def streams(text: str) -> list[Any]:
