@@ -536,9 +536,12 @@ def test_what_a_run_left_without_output_must_print_nothing(
     count: int | None, stored: list[tuple[str, str]], expected: Kind
 ) -> None:
     saved = notebook(stored)
-    saved.cells[0].execution_count = count
+    saved.cells[0] |= {"execution_count": count, "metadata": {"tags": ["raises-exception"]}}
     now = notebook([*stored, ("stdout", "no feasible point\n")])
     assert kinds(outcomes(read_notebook(saved), now)) == [expected]
+    now.cells[0].outputs = [v4.new_output("error", ename="E", evalue="m")]
+    raised = Kind.NO_EXPECTATION if expected is Kind.NO_EXPECTATION else Kind.RAISED
+    assert kinds(outcomes(read_notebook(saved), now))[-1:] == [raised]
 
 
 @pytest.mark.parametrize(
