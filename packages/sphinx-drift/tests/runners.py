@@ -9,8 +9,9 @@ from unittest.mock import patch
 from nbformat import v4
 
 from sphinx_drift.output.printed_text import Part, printed
+from sphinx_drift.probes import injected
 from sphinx_drift.run.injected import leave_no_bytecode, report_environment
-from sphinx_drift.run.results import Request, injected
+from sphinx_drift.run.results import Request
 from sphinx_drift.run.run import execute
 
 if TYPE_CHECKING:
