@@ -17,7 +17,7 @@ from the_book import DOCS, PAGES, current_site
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.lexer import TokenKind
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import printed
 from sphinx_drift.source.read_source import load
@@ -110,7 +110,7 @@ def expectations(path: Path) -> Iterator[Expectation]:
 
 
 def keys(text: str) -> list[tuple[TokenKind, str]]:
-    return [(token.kind, token.text) for token in tokens(text)]
+    return [(token.kind, token.text) for token in read_tokens(text)]
 
 
 def holds(found: list[tuple[TokenKind, str]], wanted: list[tuple[TokenKind, str]]) -> bool:
@@ -147,7 +147,7 @@ def altered(text: str) -> Iterator[tuple[str, str]]:
 
     It is each digit in turn; in an output of many numbers, the last of each number.
     """
-    found = [token for token in tokens(text) if token.kind in (TokenKind.INT, TokenKind.FLOAT)]
+    found = [token for token in read_tokens(text) if token.kind in (TokenKind.INT, TokenKind.FLOAT)]
     for token in found:
         digits = re.finditer(r"\d", text[token.start : token.end].partition("e")[0])
         places = [token.start + digit.start() for digit in digits]

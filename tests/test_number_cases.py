@@ -8,13 +8,13 @@ from pathlib import Path
 from node import run_node
 from the_book import DOCS
 
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 
 CASES = json.loads(Path(__file__).with_name("number_cases.json").read_text("utf-8"))
 
 
 def test_python_reads_the_numbers_of_the_table() -> None:
-    read = [[text, [each.text for each in tokens(text) if each.is_number]] for text, _ in CASES]
+    read = [[text, [t.text for t in read_tokens(text) if t.is_number]] for text, _ in CASES]
     assert read == CASES
 
 

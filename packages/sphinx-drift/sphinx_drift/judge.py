@@ -223,7 +223,7 @@ class _CellCheck:
 
     def _judged(self, verdict: Verdict, expectation: Expectation) -> tuple[Kind, str]:
         """Return what a verdict means for an expectation, and what there is to say of it."""
-        if not verdict.tokens:
+        if not verdict.compared:
             return Kind.EMPTY, ""
         if not verdict.same:
             return Kind.DRIFT, ""

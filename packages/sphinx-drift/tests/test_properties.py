@@ -19,7 +19,7 @@ from nbformat import v4
 
 from sphinx_drift.compare.compare import UNITS, Policy, compare
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Cell, Expectation, Kind, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, printed
@@ -93,7 +93,7 @@ def test_an_output_is_itself_and_no_other(outputs: list[NotebookNode], data: st.
         allowed = {Kind.VERIFIED, Kind.EMPTY} | unread
         assert own <= allowed, own
         text = plain(text)  # in which tokens have their places
-        places = [token for token in tokens(text) if token.text.isalnum()]
+        places = [token for token in read_tokens(text) if token.text.isalnum()]
         # The folder of a kernel's cells and an address read the same, whatever they are.
         varies = "ipykernel_" in text or " at 0x" in text
         if kinds(text, part) == {Kind.VERIFIED} and places and not varies:
@@ -172,7 +172,7 @@ def test_rounding_passes_and_a_third_digit_does_not(
         sizes_of = result[result.abs() < _MASKED].abs()
         assert sizes_of.min() < sizes_of.max() / 1000, (documented, executed, precise)
         return
-    third = ((t.start, _THIRD_DIGIT.match(t.text)) for t in tokens(documented))
+    third = ((t.start, _THIRD_DIGIT.match(t.text)) for t in read_tokens(documented))
     places = [start + match.start(1) for start, match in third if match]
     if places:
         at = data.draw(st.sampled_from(places))

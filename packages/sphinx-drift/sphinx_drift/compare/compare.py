@@ -60,7 +60,7 @@ class Verdict:
     waived: tuple[Waiver, ...] = ()
     stale: tuple[Waiver, ...] = ()
     """Waivers of a value that isn't documented, printed as documented, or has a waiver already."""
-    tokens: int = 0
+    compared: int = 0
     """How many documented tokens were compared."""
 
     @property
@@ -108,7 +108,7 @@ def compare(
         accepted=tuple(accepted),
         waived=tuple(waived),
         stale=tuple(stale),
-        tokens=len(left.tokens),
+        compared=len(left.tokens),
     )
 
 
@@ -154,7 +154,7 @@ def _accept_rounding(
         elif output is None:
             remaining.append(replace(difference, note="its full precision could not be had"))
         else:
-            origin = output.origin(difference.places[1])
+            origin = output.origin(difference.positions[1])
             units, objection = judge_rounding(difference.documented, difference.executed, origin)
             if objection:
                 remaining.append(replace(difference, note=objection))

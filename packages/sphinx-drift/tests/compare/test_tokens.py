@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.lexer import Token, TokenKind, plain
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 
 SHORT = dict(zip(TokenKind, "wifm()n", strict=True))
 
 
 def keys(text: str) -> list[tuple[TokenKind, str, str]]:
-    return [token.key for token in tokens(text)]
+    return [token.key for token in read_tokens(text)]
 
 
 def texts(text: str) -> list[str]:
-    return [token.text for token in tokens(text)]
+    return [token.text for token in read_tokens(text)]
 
 
 def bare(text: str) -> str:
@@ -32,7 +32,7 @@ CASES = Path(__file__).with_name("tokens.txt")
 
 @pytest.mark.parametrize(("text", "read"), rows(CASES, "A text, and the kinds"))
 def test_is_read_as(text: str, read: str) -> None:
-    shape = "".join(SHORT[token.kind] for token in tokens(text))
+    shape = "".join(SHORT[token.kind] for token in read_tokens(text))
     pieces = [piece.replace("\n", "/") for piece in texts(text)]
     assert " ".join([shape, *pieces]) == read
 
@@ -58,7 +58,7 @@ OUTPUTS = st.lists(PIECES, max_size=30).map("".join)
 
 @given(st.one_of(st.text(), OUTPUTS))
 def test_any_text_can_be_read(text: str) -> None:
-    result = tokens(text)
+    result = read_tokens(text)
     read = plain(text)
     ends = [0, *(token.end for token in result)]
     for before, token in zip(ends, result, strict=False):
@@ -111,11 +111,11 @@ def test_any_other_character_changes_something(
 
 @pytest.mark.parametrize(("text", "element", "index"), rows(CASES, "Where an element"))
 def test_an_element_has_an_index(text: str, element: str, index: str) -> None:
-    result = tokens(text)
+    result = read_tokens(text)
     place = [token.text for token in result].index(element)
     assert str(indices(result, {place})[place]) == index
 
 
 def test_a_token_says_where_it_stands() -> None:
-    assert tokens("a  [0.5]")[2] == Token(TokenKind.FLOAT, "0.5", 4, 7, gap="")
-    assert tokens("a  b")[1] == Token(TokenKind.WORD, "b", 3, 4, gap="  ")
+    assert read_tokens("a  [0.5]")[2] == Token(TokenKind.FLOAT, "0.5", 4, 7, gap="")
+    assert read_tokens("a  b")[1] == Token(TokenKind.WORD, "b", 3, 4, gap="  ")
