@@ -19,7 +19,7 @@ from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.lexer import TokenKind
 from sphinx_drift.compare.tokens import read_tokens
 from sphinx_drift.model import Cell, Expectation, Page
-from sphinx_drift.output.printed_text import printed
+from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[Printed]:
         code = [cell for cell in stored.cells if cell.cell_type == "code"]
         own = [cell for cell in code if "cellView" not in cell.metadata]  # not the book's package
         for cell, executed in zip(read(path).cells, own, strict=True):
-            output = printed(executed.outputs)
+            output = read_outputs(executed.outputs)
             found += [Printed(path, e, output.select(e.part)) for e in cell.expectations]
     return found
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.output.printed_text import printed
+from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.report.summary import describe_environment
 from sphinx_drift.run.results import OWN_ANSWERS
@@ -32,10 +32,10 @@ __all__ = [
     "describe_environment",
     "drift_mark",
     "find_project",
-    "printed",
     "probed",
     "quoted",
     "quoted_number",
+    "read_outputs",
     "results",
 ]
 

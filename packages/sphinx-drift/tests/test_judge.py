@@ -12,7 +12,7 @@ from sphinx_drift import judge
 from sphinx_drift.compare.compare import Policy, Waiver
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.model import Cell, Expectation, Kind, Page, PageResult
-from sphinx_drift.output.filters import make
+from sphinx_drift.output.filters import make_filter
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Ending, Execution, Failure
 from sphinx_drift.settings import Settings
@@ -461,7 +461,7 @@ def test_what_varies_in_html_alone_is_filtered_and_counted(*, stored: bool) -> N
     before, now = (showing(plain="x 1", html=f"<b>x</b> 1 Size: {n}B") for n in (24, 32))
     page = page_of((expecting("x 1"), expecting("x 1 Size: 24B", part=Part.HTML)))
     page = read_notebook(before) if stored else page
-    size = make(r"Size: \d+B", "size", "it is the library's")
+    size = make_filter(r"Size: \d+B", "size", "it is the library's")
     assert Kind.DRIFT in kinds(outcomes(page, now))
     result = outcomes(page, now, filters=(size,))
     assert {*kinds(result)} == {Kind.VERIFIED}

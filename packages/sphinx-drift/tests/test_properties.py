@@ -22,7 +22,7 @@ from sphinx_drift.compare.lexer import plain
 from sphinx_drift.compare.tokens import read_tokens
 from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Cell, Expectation, Kind, Page
-from sphinx_drift.output.printed_text import BESIDE, Part, printed
+from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
 from sphinx_drift.testing.examples import full_precision
@@ -75,7 +75,7 @@ OUTPUTS = st.one_of(
 @given(st.lists(OUTPUTS, min_size=1, max_size=4), st.data())
 def test_an_output_is_itself_and_no_other(outputs: list[NotebookNode], data: st.DataObject) -> None:
     """What a cell printed, documented, is verified; with a word or digit altered it never is."""
-    read = printed(outputs)
+    read = read_outputs(outputs)
     notebook = v4.new_notebook(cells=[v4.new_code_cell("", outputs=outputs)])
 
     def kinds(text: str, part: Part) -> set[Kind]:

@@ -21,7 +21,7 @@ ESCAPE_SHOWN = "\N{SYMBOL FOR ESCAPE}"
 
 _DEEPEST = 10_000
 """A parser takes ever longer for each element that is deeper in others."""
-_UNSEEN = ("desc", "iframe", "metadata", "script", "style", "template", "title")
+_UNSHOWN = ("desc", "iframe", "metadata", "script", "style", "template", "title")
 """The elements whose text no browser shows."""
 _PICTURES = {"audio", "img", "video"}
 _BLOCKS = (
@@ -51,7 +51,7 @@ _ATTRIBUTES = re.compile(
     "height|href|id|lang|name|rel|role|rowspan|rules|scope|scoped|span|src|style|summary|target|title|"
     "valign|width"
 )
-_PIECE = re.compile(r"([^{};]*)([{};]|\Z)")
+_OF_CSS = re.compile(r"([^{};]*)([{};]|\Z)")
 _SELECTOR = re.compile(r"[^\"'\\@/]*")
 _DECLARATION = re.compile(
     r"""(?xi) \s* (?:
@@ -123,8 +123,8 @@ def _marked_text(root: LexborNode) -> str:
     The order matters: ``<pre>`` keeps its own white space, but not that of marks and of
     alternative texts, which are written later.
     """
-    inside = ", ".join(f"{tag} *" for tag in _UNSEEN)
-    for node in root.css(f":is({', '.join(_UNSEEN)}):not({inside})"):
+    inside = ", ".join(f"{tag} *" for tag in _UNSHOWN)
+    for node in root.css(f":is({', '.join(_UNSHOWN)}):not({inside})"):
         node.decompose()  # with what is in it, which is no node any more
     for pre in root.css("pre:not(td *, th *, pre *)"):
         for node in [n for n in pre.traverse(include_text=True) if n.is_text_node]:
@@ -158,7 +158,7 @@ def _unknown_in(node: LexborNode) -> str:
         if not is_known or "javascript:" in (value or "").lower():
             return f"the attribute {name} of <{tag}>"
     style = f"{node.text()}}}" if tag == "style" else ""
-    for piece, end in _PIECE.findall(style + (node.attributes.get("style") or "")):
+    for piece, end in _OF_CSS.findall(style + (node.attributes.get("style") or "")):
         if not (_SELECTOR if end == "{" else _DECLARATION).fullmatch(piece):
             return f"the style {piece.partition(':')[0].strip()}"
     return ""

@@ -28,8 +28,8 @@ def machine_paths(folder: Path) -> tuple[Filter, ...]:
     """Return filters that name the folders of this machine, for a page that runs in one of them.
 
     Examples:
-        >>> from sphinx_drift.output.filters import filtered
-        >>> filtered("/srv/one/book/tool.py", machine_paths(Path("/srv/one/book")))
+        >>> from sphinx_drift.output.filters import apply_filters
+        >>> apply_filters("/srv/one/book/tool.py", machine_paths(Path("/srv/one/book")))
         '<book>/tool.py'
 
     """

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
-from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
+from sphinx_drift.output.filters import DEFAULTS, apply_filters
+from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, read_outputs
 from sphinx_drift.source.lines import NEWLINE
 from sphinx_drift.source.markdown import DIRECTIVE
 
@@ -43,7 +43,7 @@ def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
     ends = NEWLINE.findall(text) or ["\n"]
     lines = [row + end for row, end in zip(NEWLINE.split(text), [*ends, ends[0]], strict=False)]
     for cell in reversed(page.cells):  # backwards, so that the lines above keep their numbers
-        output = printed(executed.cells[cell.index].outputs)
+        output = read_outputs(executed.cells[cell.index].outputs)
         reason = unchecked.get(cell.number, "")
         if reason and output.glued:
             continue  # it is shown where no mark can be, so it can't be unchecked
@@ -102,7 +102,7 @@ def _new_expectations(
     """Yield the lines of the expectations that a cell lacks."""
     is_raise_documented = any(expectation.raises for expectation in cell.expectations)
     raises = "" if is_raise_documented else output.error.partition(":")[0]
-    lacking = {*map(Part, outcome.streams)} or {*output.parts}
+    lacking = set(outcome.parts or output.parts)
     for part in _missing(cell, lacking, output):
         options = []
         if part not in (Part.ALL, Part.MAIN):
@@ -111,7 +111,7 @@ def _new_expectations(
             options.append(f":raises: {raises}")
         if reason:
             options.append(f":unchecked: {reason}")
-        rows = _rows(filtered(output.select(part), (*DEFAULTS, *paths)))
+        rows = _rows(apply_filters(output.select(part), (*DEFAULTS, *paths)))
         # Without a blank line, the first row could be read as an option.
         gap = [""] if options or rows[0].startswith(":") else []
         fence = "`" * max(3, _longest("`", rows) + 1)

@@ -8,7 +8,7 @@ from nbformat import v4
 
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.output.html_text import drawn_in
-from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, printed
+from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, read_outputs
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
 
@@ -48,7 +48,7 @@ def show_documented(notebook: NotebookNode, page: Page) -> None:
         if unchecked & OF_VALUES or (parts and page.is_notebook):
             parts |= {Part.VALUE, *FORMS}
         for output in notebook.cells[cell.index].outputs:
-            for value in printed([output]).values:
+            for value in read_outputs([output]).values:
                 _leave(output, value, parts)
 
 
