@@ -347,7 +347,7 @@ def compare_runs(
         if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
             continue  # a notebook says it of a whole cell
         runs = [read_outputs(book.cells[cell.index].outputs) for book in (first, second)]
-        for part in _parts_to_repeat(cell, runs, is_page=not page.is_notebook):
+        for part in _parts_to_repeat(cell, runs):
             once, again = (apply_filters(run.select(part), filters) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:
@@ -356,19 +356,14 @@ def compare_runs(
                 break
 
 
-def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> list[Part]:
-    """Return the parts that readers see of a cell's outputs, and that aren't unchecked."""
+def _parts_to_repeat(cell: Cell, runs: Sequence[Printed]) -> list[Part]:
+    """Return the parts of a cell's outputs that are checked, or that nothing says may vary."""
     checked = {e.part for e in cell.expectations if not e.unchecked}
     unchecked = {e.part for e in cell.expectations if e.unchecked}
-    documented = checked | unchecked
     free = included_in(unchecked) | cell.hidden
     if unchecked & OF_VALUES:
-        free |= {Part.PICTURE}  # that a value draws
+        free |= {Part.PICTURE, *FORMS}  # in which a value is shown as well
     if Part.TRACEBACK in free and any(run.error for run in runs):
         free |= {Part.STDERR}  # to which the error belongs as well
-    if documented and is_page:  # which shows the forms of a value that it documents
-        free |= {*FORMS} - documented
-    if not documented & OF_VALUES and all(_in_forms(run, documented) for run in runs):
-        free |= {Part.VALUE}
-    shown = {Part.STDOUT, Part.STDERR, Part.VALUE, *BESIDE} - free
-    return [part for part in Part if part in shown | checked]
+    parts = {Part.STDOUT, Part.VALUE, Part.STDERR, *BESIDE} - free | checked
+    return [part for part in Part if part in parts]
