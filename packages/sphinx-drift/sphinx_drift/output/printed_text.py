@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.output.html_text import ESCAPE_SHOWN, drawn_in, html_text
+from sphinx_drift.output.html_text import ESCAPE_SHOWN, read_html
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
@@ -192,7 +192,7 @@ def _add_display(result: Printed, output: NotebookNode) -> None:
     result.pictures += has_picture + value.pictures
     result.widgets += not has_picture and bool(others or any(value.unknown.values()))
 
-    drawing = html_text(data.get("image/svg+xml", ""))
+    drawing = read_html(data.get("image/svg+xml", "")).text
     result.draws_text |= bool(drawing)
     pieces = [(Part.PICTURE, drawing)] if drawing else []
     stand_in = _stand_in(data, is_figure=has_picture and not value.forms)
@@ -231,17 +231,16 @@ def _as_text(content: object) -> str:
 def _value(data: Mapping[str, str]) -> Value:
     """Read a value: its text, that of each other form, and what these may show besides."""
     texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
-    in_html = drawn_in(texts[Part.HTML])
-    in_markdown = drawn_in(_rendered(texts[Part.MARKDOWN]))
-    texts[Part.HTML] = html_text(texts[Part.HTML])
+    html, markdown = read_html(texts[Part.HTML]), read_html(_rendered(texts[Part.MARKDOWN]))
+    texts[Part.HTML] = html.text
     # No form is shown by a terminal: its codes hide none of it.
     shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
     forms = {part: text for part, text in shown.items() if text.strip()}
     text = data.get(_PLAIN, "")
     if data.keys() - {_PLAIN} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
         text = next(iter(forms.values()), "")
-    unknown = {Part.HTML: in_html[1], Part.MARKDOWN: in_markdown[1]}
-    return Value(text, forms, in_html[0] + in_markdown[0], unknown)
+    unknown = {Part.HTML: html.unknown, Part.MARKDOWN: markdown.unknown}
+    return Value(text, forms, html.pictures + markdown.pictures, unknown)
 
 
 def _rendered(markdown: str) -> str:

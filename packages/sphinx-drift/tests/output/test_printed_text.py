@@ -9,7 +9,7 @@ import pytest
 from case_tables import rows
 from nbformat import v4
 
-from sphinx_drift.output.html_text import drawn_in, html_text
+from sphinx_drift.output.html_text import read_html
 from sphinx_drift.output.printed_text import Part, read_outputs
 from sphinx_drift.output.screen import on_screen
 
@@ -118,7 +118,7 @@ def test_what_is_no_text_is_counted(
 def test_what_html_may_show_besides_its_text_is_known(
     html: str, pictures: str, unknown: str
 ) -> None:
-    assert drawn_in(html) == (int(pictures), unknown)
+    assert read_html(html)[1:] == (int(pictures), unknown)
     result = read_outputs([shown(text_html=f"1 {html}", text_plain="1")])
     assert result.drawn == (int(pictures), int(bool(unknown)))
     assert [result.unknown_in(part) for part in (Part.HTML, Part.ALL)] == [unknown, ""]
@@ -140,7 +140,7 @@ def test_what_markdown_makes_or_loads_is_counted(
 
 @pytest.mark.parametrize(("html", "text"), rows(CASES, "What a reader sees"))
 def test_html_is_read_as_a_reader_sees_it(html: str, text: str) -> None:
-    assert html_text(html) == text
+    assert read_html(html).text == text
 
 
 LOSS = '{\n  "loss": [\n    0.5\n  ]\n}\n'
