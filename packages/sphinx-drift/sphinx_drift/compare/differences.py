@@ -30,8 +30,8 @@ class Difference:
     """The executed text there; empty if nothing was printed."""
     index: tuple[int, ...] | None
     """Its index in the brackets around it, counted from 0; None outside brackets."""
-    positions: tuple[int, int]
-    """Which token of each text is its first."""
+    position: int
+    """Which token of the executed text is its first."""
     documented_span: tuple[int, int]
     executed_span: tuple[int, int]
     number: bool = False
@@ -153,7 +153,7 @@ def _difference(
         documented=left.text[slice(*left_span)],
         executed=right.text[slice(*right_span)],
         index=index,
-        positions=(l0, r0),
+        position=r0,
         documented_span=left_span,
         executed_span=right_span,
     )
