@@ -116,7 +116,6 @@ _MASKED = 1e8
 _THIRD_DIGIT = re.compile(r"[-+0.]*[1-9]\.?\d\.?(\d)\.?\d")  # of four or more
 COMPUTATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "product": lambda a, b: a @ b,
-    "weights": lambda a, b: torch.softmax(a @ b / a.shape[1] ** 0.5, dim=-1),
     "sharp weights": lambda a, b: torch.softmax(100 * a @ b, dim=-1),
     # Away from 0: of a power of what cancelled, rounding changes more than any bound allows.
     "powers": lambda a, b: torch.cat([((a @ b).abs() + a.std()) ** n for n in range(1, 6, 2)]),
@@ -124,11 +123,7 @@ COMPUTATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = 
     "masked scores": lambda a, b: (a @ b).masked_fill(
         torch.ones(len(a), b.shape[1]).triu(1) > 0, -1e9
     ),
-    "row of masked scores": lambda a, b: COMPUTATIONS["masked scores"](a, b)[-1, : len(a)],
-    "sum": lambda a, b: (a @ b).sum(dim=0),
-    "mean": lambda a, b: (a @ b).mean(),
     "norm": lambda a, b: (a @ b - (a @ b).mean(-1, keepdim=True)) / (a @ b).std(-1, keepdim=True),
-    "logarithm": lambda a, b: torch.log_softmax(a @ b, dim=-1),
 }
 
 
@@ -182,20 +177,13 @@ def test_rounding_passes_and_a_third_digit_does_not(
 
 
 KINDS = [
-    *("randn(4, 3)", "randn(3, 17)", "randn(2, 1, 2, 3)", "randn(7) @ randn(7)", "arange(-6, 6)"),
-    *("randn(5, 31) @ torch.nn.Parameter(randn(31, 7))", "randn(5, 61) @ randn(61, 3) * 1000"),
-    *(
-        "torch.nn.Linear(3, 2).state_dict()",
-        "randn(5).half()",
-        "arange(6.0) - 2",
-        "randn(5).sort()",
-    ),
-    *("torch.softmax(9 * randn(5, 7), dim=1)", "torch.fft.fft(randn(5))", "randn(1003, 7)"),
-    *("randn(4, 4).masked_fill(torch.ones(4, 4).triu(1) > 0, -math.inf)", "randn(3, 4) > 0"),
-    *("randn(2, 3, dtype=torch.float64)", "randn(2, 3).numpy()", "randn(2, 3).tolist()"),
+    *("randn(4, 3)", "randn(2, 1, 2, 3)", "arange(-6, 6)", "randn(1003, 7)", "randn(3, 4) > 0"),
+    *("randn(5, 31) @ torch.nn.Parameter(randn(31, 7))", "randn(5).half()", "arange(6.0) - 2"),
+    *("torch.nn.Linear(3, 2).state_dict()", "torch.fft.fft(randn(5))", "randn(2, 3).numpy()"),
+    *("randn(4, 4).masked_fill(torch.ones(4, 4).triu(1) > 0, -math.inf)", "randn(2, 3).tolist()"),
     *("[numpy.float64(0.25), 1e-9, 10**12, math.pi]", "{'loss': 0.125, 'steps': 3, 'v2': True}"),
-    *("numpy.exp(numpy.array([-20.0, 0.0, 5.0]))", "torch.tensor([0.0, -0.0, -1e-6, 0.25])"),
-    *("torch.tensor([[0, 0.25], [1.5, 0]]).to_sparse()", "float(randn(31) @ randn(31))"),
+    *("torch.tensor([0.0, -0.0, -1e-6, 0.25])", "float(randn(31) @ randn(31))"),
+    "torch.tensor([[0, 0.25], [1.5, 0]]).to_sparse()",
 ]
 NAMES = {"torch": torch, "numpy": np, "math": math, "randn": torch.randn, "arange": torch.arange}
 
