@@ -117,7 +117,7 @@ class _Run:
 
 
 def _outcome(
-    cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts: object
+    cell: Cell, kind: Kind, expectation: Expectation | None = None, **fields: object
 ) -> Outcome:
     """Return an outcome of a cell, and of one of its expectations."""
     outcome = Outcome(kind, cell.line, cell=cell.number, cell_line=cell.line)
@@ -130,7 +130,7 @@ def _outcome(
             documented=expectation.text,
             reference_only=expectation.reference_only,
         )
-    return replace(outcome, **parts)  # type: ignore[arg-type]
+    return replace(outcome, **fields)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,8 @@ class _CellCheck:
             waivers=expectation.waivers,
         )
         kind, message = self._judged(verdict, expectation)
-        parts = {"message": message, "executed": executed, "verdict": verdict}
-        return _outcome(self.cell, kind, expectation, **parts)
+        fields = {"message": message, "executed": executed, "verdict": verdict}
+        return _outcome(self.cell, kind, expectation, **fields)
 
     def _judged(self, verdict: Verdict, expectation: Expectation) -> tuple[Kind, str]:
         """Return what a verdict means for an expectation, and what there is to say of it."""
@@ -307,26 +307,21 @@ class _CellCheck:
         cell, output = self.cell, self.output
         documented = {e.part for e in cell.expectations}
         spoken_of = included_in(documented) | cell.hidden
-        if _in_forms(output, documented):
-            spoken_of.add(Part.VALUE)
+        if all(documented & value.forms.keys() for value in output.values):
+            spoken_of.add(Part.VALUE)  # each in a form of its own
         shown = [*output.parts]
         if output.draws_text and not self.run.page.is_notebook:
             shown.append(Part.PICTURE)
         if not cell.is_seen:
-            return tuple(part for part in shown if part in output.glued and part not in spoken_of)
+            shown = [part for part in shown if part in output.glued]
         parts = [part for part in shown if part not in spoken_of]
-        if self._raised and Part.TRACEBACK not in spoken_of:
+        if self._raised and cell.is_seen and Part.TRACEBACK not in spoken_of:
             parts.append(Part.STDERR)
         return tuple(dict.fromkeys(parts))
 
 
 def _unchecked_glue(names: Iterable[str]) -> str:
     return f"{', '.join(names)}: glued to be shown elsewhere, though nothing checks it"
-
-
-def _in_forms(output: Printed, documented: set[Part]) -> bool:
-    """Whether each value is documented in a form of its own."""
-    return all(documented & value.forms.keys() for value in output.values)
 
 
 def compare_runs(
@@ -351,8 +346,8 @@ def compare_runs(
             once, again = (apply_filters(run.select(part), filters) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:
-                parts = {"documented": once, "executed": again, "verdict": verdict}
-                yield _outcome(cell, Kind.UNREPEATABLE, **parts)  # type: ignore[arg-type]
+                fields = {"documented": once, "executed": again, "verdict": verdict}
+                yield _outcome(cell, Kind.UNREPEATABLE, **fields)  # type: ignore[arg-type]
                 break
 
 
