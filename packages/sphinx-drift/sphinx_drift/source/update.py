@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.output.machine import machine_paths, names_in
-from sphinx_drift.output.printed_text import printed
+from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
 from sphinx_drift.source.update_page import page_with_outputs
@@ -156,7 +156,7 @@ def _unchecked_cells(
     """Return why new outputs can't be checked, by the numbers of their cells."""
     reasons = {}
     for cell in (page.cells[outcome.cell - 1] for outcome in fixed):
-        texts = "".join(text for _, text in printed(executed.cells[cell.index].outputs).pieces)
+        texts = "".join(text for _, text in read_outputs(executed.cells[cell.index].outputs).pieces)
         if _INSTALLS.fullmatch(cell.source):
             reasons[cell.number] = "installs packages"
         elif not page.is_notebook and _UNREADABLE.search(texts):
