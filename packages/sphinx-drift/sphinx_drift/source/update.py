@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.output.printed_text import read_outputs
+from sphinx_drift.source.fixes import Fixes
 from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
 from sphinx_drift.source.update_page import page_with_outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -41,21 +42,6 @@ _OTHER_CELLS = (
 )
 UNDECIDED = frozenset({DIFFERS, NO_TEXT})
 """Reasons why nothing is compared that a person has to confirm or remove."""
-
-
-class Fixes(NamedTuple):
-    """What is to be written into a file."""
-
-    page: Page
-    """What it documents."""
-    executed: NotebookNode
-    """Its notebook, as it was run."""
-    outcomes: Sequence[Outcome]
-    """What new outputs fix."""
-    reasons: Mapping[int, str]
-    """Why outputs can't be checked, by the numbers of their cells."""
-    filters: Sequence[Filter]
-    """What is never written as it was printed."""
 
 
 @dataclass(frozen=True)

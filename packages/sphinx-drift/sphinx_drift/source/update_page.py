@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from sphinx_drift.model import Cell, Outcome
     from sphinx_drift.output.printed_text import Printed
-    from sphinx_drift.source.update import Fixes
+    from sphinx_drift.source.fixes import Fixes
 
 
 def page_with_outputs(text: str, fixes: Fixes) -> str:
