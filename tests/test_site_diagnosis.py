@@ -24,7 +24,7 @@ from diagnosis import number_box
 from diagnosis.number_box import DECIMAL, SCRIPTS, recorded
 from selfattn import SelfAttention_v1, SelfAttention_v2
 from selfattn.examples import six_tokens
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -82,7 +82,7 @@ def finding(text: str) -> dict[str, Any]:
 
 def test_python_reads_the_numbers_of_the_table() -> None:
     """The checker's grammar, and the box's JavaScript, say alike what a number is."""
-    read = [[t, [each.text for each in tokens(t) if each.is_number]] for t, _ in NUMBER_CASES]
+    read = [[t, [each.text for each in read_tokens(t) if each.is_number]] for t, _ in NUMBER_CASES]
     assert read == NUMBER_CASES
 
 

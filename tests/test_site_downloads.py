@@ -21,6 +21,7 @@ from export.package import package_cells
 from export.picture import WIDTH
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 CONF = f"""
@@ -333,7 +334,16 @@ def test_the_archive_has_all_notebooks(book: Path, notebook: Path) -> None:
         assert packed.read(names[1]) == notebook.read_bytes()
 
 
-def test_a_page_that_drifts_has_no_notebook(tmp_path: Path) -> None:
-    refused(tmp_path, AROUND | {"index": f"{FRONT}# Page\n\n{cell('print(1)', '2')}\n"})
+@pytest.mark.parametrize(
+    ("printed", "build"),
+    [
+        pytest.param("2", refused, id="drift"),
+        pytest.param("1", lambda *book: built(*book, "html", "-t", "live"), id="live"),
+    ],
+)
+def test_a_page_that_drifts_or_is_being_written_has_no_notebook(
+    printed: str, build: Callable[..., object], tmp_path: Path
+) -> None:
+    build(tmp_path, AROUND | {"index": f"{FRONT}# Page\n\n{cell('print(1)', printed)}\n"})
     assert links(tmp_path / "html" / "index.html") == []
     assert not (tmp_path / "html" / "_downloads").exists()
