@@ -305,6 +305,8 @@ def test_nothing_else_comes_along() -> None:
     first = package_cells("from selfattn import SelfAttention_v1")[0]
     assert "class SelfAttention_v1" in first
     assert not re.search("SelfAttention_v2|copy_weights|causal|functional", first)
+    _, *texts = package_cells("from selfattn.small_gpt import THE_VERDICT")
+    assert ["verdict.txt" in text for text in texts] == [True]
 
 
 # Links and files -------------------------------------------------------------------------
