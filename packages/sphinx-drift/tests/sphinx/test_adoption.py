@@ -146,23 +146,14 @@ def test_a_cell_in_a_tab_set_has_one_verdict(
     assert tested.returncode == bool(failures)
 
 
-@pytest.mark.parametrize(
-    ("severity", "expected", "status", "level"),
-    [("error", "5", 1, "error"), ("warning", "5", 0, "warning"), ("error", None, 0, "")],
-)
-def test_reports_say_what_the_exit_status_says(
-    severity: str, expected: str | None, status: int, level: str, book: Book
+@pytest.mark.parametrize(("expected", "status"), [("5", 1), (None, 0)])
+def test_annotations_say_what_the_exit_status_says(
+    expected: str | None, status: int, book: Book
 ) -> None:
-    book.configure(drift_require="expected", drift_severity=severity)
-    book.write("page.md", cell("print(3)", expected))
+    put(book, page_md=FRONT + cell("print(3)", expected))
     built = book.build(GITHUB_ACTIONS="1")
     assert built.status == status
-    assert ("page.md:11: drift in cell 1" in built.stderr) is bool(level)
-    assert re.findall(r"(?m)^::(\w+) ", built.stdout) == [level] * bool(level)
-    if level == "warning":
-        suppressed = ["toc", "drift"]
-        book.configure(drift_severity=severity, suppress_warnings=suppressed)
-        assert book.build("-W").status == 1
+    assert re.findall(r"(?m)^::error .*line=(\d+)", built.stdout) == ["11"] * status
 
 
 @pytest.mark.parametrize(
