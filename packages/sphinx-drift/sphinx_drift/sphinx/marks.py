@@ -10,10 +10,13 @@ from docutils import nodes
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
+from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.summary import describe_environment
 from sphinx_drift.sphinx.private_api import execution_data
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sphinx.application import Sphinx
     from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
@@ -48,31 +51,40 @@ def add_style(app: Sphinx) -> None:
         app.add_css_file(STYLE.name, priority=100)
 
 
-def mark_text(outcome: Outcome, label: str) -> str:
-    """Say what came of an output, as short as can be."""
+def mark_of(outcome: Outcome, page: PageResult, docname: str) -> drift_mark:
+    """Return the mark of an output: its outcome, as short as can be, and details to unfold."""
+    summary, details = _summary(outcome, page), [*_details(outcome, page)]
+    label = outcome.kind.label
+    return drift_mark("", label=label, summary=summary, details=details, docname=docname)
+
+
+def _summary(outcome: Outcome, page: PageResult) -> str:
+    """Say what came of an output."""
+    label, waived = outcome.kind.label, len(outcome.verdict.waived)
     if outcome.kind is Kind.NOT_COMPARED:
         return f"not compared here: {outcome.message}"
     if outcome.kind is Kind.UNCHECKED:
         return f"{label}: {outcome.message}"
-    waived = len(outcome.verdict.waived)
-    return f"{label}, {waived} waived" if waived else label
-
-
-def mark_details(outcome: Outcome, page: PageResult) -> list[str]:
-    """Say how it was compared, what was forgiven, and on what it ran."""
-    verdict = outcome.verdict
-    if outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
-        return [describe_environment([page])]
-    waived = [f"{w.documented} → {w.executed}: {w.reason}" for w in verdict.waived]
+    text = f"{label}, {waived} waived" if waived else label
     is_verified = outcome.kind is Kind.VERIFIED
-    sentences = [_POLICY_SENTENCES[page.policy]] if is_verified and not waived else []
-    if outcome.reference_only and is_verified:
-        sentences = [f"It holds on the reference environment alone: {outcome.reference_only}."]
-    places = len(verdict.accepted)
-    rounded = [f"Up to rounding in {places} place{'s' * (places > 1)}."] if places else []
-    if page.from_cache:
-        sentences.append("An earlier run printed it, and the cache has kept it.")
-    return [*sentences, *waived, *rounded, describe_environment([page])]
+    return f"{text}, from the cache" if page.from_cache and is_verified else text
+
+
+def _details(outcome: Outcome, page: PageResult) -> Iterator[str]:
+    """Say how an output was compared, what was forgiven, and on what it ran."""
+    verdict = outcome.verdict
+    if outcome.kind is Kind.VERIFIED:
+        if outcome.reference_only:
+            yield f"It holds on the reference environment alone: {outcome.reference_only}."
+        elif not verdict.waived:
+            yield _POLICY_SENTENCES[page.policy]
+        if page.from_cache:
+            yield "An earlier run printed it, and the cache has kept it."
+    for waiver in verdict.waived:
+        yield f"{waiver.documented} → {waiver.executed}: {waiver.reason}"
+    if verdict.accepted:
+        yield f"Up to rounding in {many(len(verdict.accepted), 'number')}."
+    yield describe_environment([page])
 
 
 def visit_mark(translator: Any, node: drift_mark) -> None:

@@ -10,7 +10,6 @@ from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.output.html_text import drawn_in
 from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, printed
 from sphinx_drift.output.screen import on_screen, without_links
-from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from sphinx_drift.model import Cell, Page
     from sphinx_drift.output.printed_text import Value
-    from sphinx_drift.run.results import Execution
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
@@ -90,15 +88,11 @@ def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:
     return {index: list(cell.outputs) for index, cell in code if cell.outputs}
 
 
-def show_stored(
-    notebook: NotebookNode, stored: Mapping[int, list[NotebookNode]], execution: Execution
-) -> None:
+def show_stored(notebook: NotebookNode, stored: Mapping[int, list[NotebookNode]]) -> None:
     """Show again what was stored of the cells that were not executed, under a note that says so."""
-    stopped_at = execution.failure.index if execution.failure else None
     for index, outputs in stored.items():
         cell = notebook.cells[index]
-        is_run = index in execution.executed or index == stopped_at
-        if not is_run or SKIPS & {*(cell.metadata.get("tags") or ())}:
+        if cell.execution_count is None:
             note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
             warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
             cell.outputs = [warning, *outputs]

@@ -55,5 +55,6 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
 
 def _as_before(page: PageResult, name: str, state: State) -> PageResult:
     """Return what came of a page that wasn't read in this build, or has nothing to run."""
-    is_cached = bool(state.settings.cache and state.cache_keys.get(name))
-    return replace(page, from_cache=is_cached, was_run=is_cached or not state.seconds.get(name))
+    known = state.pages[name]
+    is_cached = bool(state.settings.cache and known.cache_key)
+    return replace(page, from_cache=is_cached, was_run=is_cached or not known.seconds)
