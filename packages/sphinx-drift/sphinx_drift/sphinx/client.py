@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx_drift.book import left_out
 from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
@@ -19,6 +19,7 @@ from sphinx_drift.settings import table_in
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook, read_page
 from sphinx_drift.source.variants import chosen
+from sphinx_drift.sphinx.marks import mark_of
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
     Parser,
@@ -31,18 +32,18 @@ from sphinx_drift.sphinx.shown import (
     settle_streams,
     show_documented,
     show_stored,
-    stored_outputs,
     widgets_as_text,
 )
 from sphinx_drift.sphinx.state import current_page, file_of, record, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from docutils import nodes
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Page
+    from sphinx_drift.sphinx.marks import drift_mark
 
 
 _UNSEEN = (
@@ -56,12 +57,12 @@ _LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
 
 
 class Claim(NamedTuple):
-    """What came of an expectation, until its directive asks for that."""
+    """The mark of an expectation, until its directive asks for it."""
 
     line: int
     content: str
-    outcome: Outcome | None
-    """None for one of which a reader is shown nothing."""
+    mark: drift_mark | None
+    """None if a reader is not shown the output."""
 
 
 class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
@@ -81,20 +82,13 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
                 inputstring = _EMPTY
         unchecked: list[tuple[Page, NotebookNode]] = []
 
-        def client(
-            stock: Callable[..., NotebookClientBase],
-            notebook: NotebookNode,
-            source: str,
-            nb_config: Any,
-            logger: Any,
-            *others: Any,
-            **options: Any,
-        ) -> NotebookClientBase:
+        def client(stock: Callable[..., NotebookClientBase], *arguments: Any) -> NotebookClientBase:
+            notebook, source, nb_config, logger, *_ = arguments
             ours = VerifyingClient(inputstring, document, notebook, Path(source), nb_config, logger)
             if ours.page is None or ours.page.is_checked:
                 return ours
             unchecked.append((ours.page, notebook))
-            return stock(notebook, source, nb_config, logger, *others, **options)
+            return stock(*arguments)
 
         claims: list[Claim] = []
         document.attributes["drift_claims"] = claims
@@ -151,9 +145,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         if page and (page.cells or page.problems):
             with _reporting_errors(self._document):
                 why = self._left_out()
-                result, unseen = self._leave_out(page, why) if why else self._verify(page)
-                current_page(self._env).result = result
-                self._document.attributes["drift_claims"] += _claims(page, result, unseen)
+                marks = self._leave_out(page, why) if why else self._verify(page)
+                self._document.attributes["drift_claims"] += _claims(page, marks)
 
     def _left_out(self) -> str:
         """Return the setting by which the page is not executed; nothing if it is."""
@@ -163,19 +156,19 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         own = "execution_mode" in table_in(self.notebook.metadata, key)
         return f"{key}: execution_mode" if own and why == "nb_execution_mode" else why
 
-    def _leave_out(self, page: Page, why: str) -> tuple[PageResult, Collection[int]]:
-        """Return the result of a page that is not executed."""
+    def _leave_out(self, page: Page, why: str) -> Mapping[int, drift_mark]:
+        """Record that the page is not executed, so that no expectation gets a mark."""
         self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
         is_optional = page.is_notebook and not page.complete
-        file, cells = file_of(self._env), len(page.cells)
-        return PageResult(file, cells=cells, left_out=why, is_optional=is_optional), ()
+        record(self._env, cells=len(page.cells), left_out=why, is_optional=is_optional)
+        return {}
 
-    def _verify(self, page: Page) -> tuple[PageResult, Collection[int]]:
-        """Run the page; return its result, and the lines of expectations that get no mark."""
+    def _verify(self, page: Page) -> Mapping[int, drift_mark]:
+        """Run the page and record its result; return the marks of expectations by their lines."""
         env, state, known = self._env, state_of(self._env), current_page(self._env)
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
-        stored = stored_outputs(self.notebook) if page.is_notebook else {}
+        stored = [cell.get("outputs", []) for cell in self.notebook.cells]
         settings = state.settings
         if self.nb_config.execution_mode != "cache":  # its own metadata says so
             settings = replace(settings, cache=None)
@@ -194,16 +187,20 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             result = replace(result, outcomes=(*result.outcomes, *widgets))
         show_documented(self.notebook, page)
         self.exec_metadata = execution_metadata(execution)
-        known.seconds = self.exec_metadata["runtime"]
+        known.result, known.seconds = result, self.exec_metadata["runtime"]
         known.probed, known.cache_key = execution.probed, execution.cache_key
         state.ran.add(env.docname)
-        return result, {*hidden(self.notebook, page)}
+        unseen, ran_at = {*hidden(self.notebook, page)}, self.exec_metadata["mtime"]
+        return {
+            outcome.line: mark_of(outcome, result, ran_at)
+            for outcome in result.outcomes
+            if outcome.body_line and outcome.line not in unseen
+        }
 
 
-def _claims(page: Page, result: PageResult, unseen: Collection[int]) -> list[Claim]:
+def _claims(page: Page, marks: Mapping[int, drift_mark]) -> list[Claim]:
     """Return what each directive of a page is to ask for, in their order."""
-    outcomes = {o.line: o for o in result.outcomes if o.body_line and o.line not in unseen}
     expectations = [e for cell in page.cells for e in cell.expectations if not page.is_notebook]
     written = [(e.line, e.content) for e in expectations]
     written += [(p.line, p.documented) for p in page.problems if p.kind is Kind.NO_CELL]
-    return [Claim(line, content, outcomes.get(line)) for line, content in sorted(written)]
+    return [Claim(line, content, marks.get(line)) for line, content in sorted(written)]

@@ -11,7 +11,6 @@ from sphinx.util.docutils import SphinxDirective
 
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN
-from sphinx_drift.sphinx.marks import mark_of
 from sphinx_drift.sphinx.state import current_page, is_complete, record
 
 if TYPE_CHECKING:
@@ -39,8 +38,7 @@ class ExpectedOutput(SphinxDirective):
             _record_unseen(self, NEVER_CHECKED, content)
             return []
         claims.remove(claim)
-        page = current_page(self.env).result
-        return [mark_of(claim.outcome, page, self.env.docname)] if claim.outcome and page else []
+        return [claim.mark] if claim.mark else []
 
 
 class NestedCell(UnexpectedCellDirective, SphinxDirective):  # type: ignore[misc]  # untyped

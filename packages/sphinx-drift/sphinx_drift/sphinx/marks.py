@@ -1,4 +1,4 @@
-"""The small mark below an output that says whether it was verified, how, on what and when."""
+"""The mark below an output that says whether it was verified, how, on what and when."""
 
 from __future__ import annotations
 
@@ -12,20 +12,18 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
 from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.summary import describe_environment
-from sphinx_drift.sphinx.private_api import execution_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sphinx.application import Sphinx
     from sphinx.config import Config
-    from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.model import Outcome, PageResult
 
 
 class drift_mark(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so
-    """The small mark below an output that says whether it was verified."""
+    """A mark below an output, which says whether it was verified."""
 
 
 # What the policies ask for, to a reader who asks what "verified" means.
@@ -43,19 +41,24 @@ def add_static_path(_: Sphinx, config: Config) -> None:
     config.html_static_path = [*config.html_static_path, str(STYLE.parent)]
 
 
+def _has_marks(app: Sphinx) -> bool:
+    """Whether this build's readers can open marks: on web pages, and not in an e-book."""
+    return app.builder.format == "html" and app.builder.name != "epub"
+
+
 def add_style(app: Sphinx) -> None:
-    """Give pages the style of marks, before that of a theme; an e-book has no marks."""
-    if app.builder.name == "epub":
-        app.config.html_static_path.remove(str(STYLE.parent))
-    else:
+    """Give pages the style of marks, before that of a theme."""
+    if _has_marks(app):
         app.add_css_file(STYLE.name, priority=100)
 
 
-def mark_of(outcome: Outcome, page: PageResult, docname: str) -> drift_mark:
+def mark_of(outcome: Outcome, page: PageResult, ran_at: float) -> drift_mark:
     """Return the mark of an output: its outcome, as short as can be, and details to unfold."""
-    summary, details = _summary(outcome, page), [*_details(outcome, page)]
-    label = outcome.kind.label
-    return drift_mark("", label=label, summary=summary, details=details, docname=docname)
+    day = f"Run on {datetime.fromtimestamp(ran_at, UTC):%Y-%m-%d}."
+    details = [*_details(outcome, page), day]
+    return drift_mark(
+        "", label=outcome.kind.label, summary=_summary(outcome, page), details=details
+    )
 
 
 def _summary(outcome: Outcome, page: PageResult) -> str:
@@ -89,8 +92,7 @@ def _details(outcome: Outcome, page: PageResult) -> Iterator[str]:
 
 def visit_mark(translator: Any, node: drift_mark) -> None:
     """Write the mark: what came of the output, and behind it how, on what and when."""
-    words = [*node["details"], *_day(translator.builder.env, node["docname"])]
-    details = "".join(f"<span>{translator.encode(word)}</span> " for word in words)
+    details = "".join(f"<span>{translator.encode(word)}</span> " for word in node["details"])
     translator.body.append(
         f'<div class="drift-mark drift-{node["label"].replace(" ", "-")}"><details>'
         f"<summary>{translator.encode(node['summary'])}</summary><p>{details}</p></details></div>\n"
@@ -98,14 +100,8 @@ def visit_mark(translator: Any, node: drift_mark) -> None:
     raise nodes.SkipNode
 
 
-def _day(env: BuildEnvironment, docname: str) -> list[str]:
-    """Return the day on which a page was run."""
-    data = execution_data(env, docname)
-    return [f"Run on {datetime.fromtimestamp(data['mtime'], UTC):%Y-%m-%d}."] if data else []
-
-
 def drop_marks(app: Sphinx, doctree: nodes.document, _: str) -> None:
-    """Leave the marks out where readers can't open them: no other writer has to know them."""
-    if app.builder.format != "html":
+    """Leave the marks out elsewhere: no other writer has to know them."""
+    if not _has_marks(app):
         for mark in [*doctree.findall(drift_mark)]:
             mark.parent.remove(mark)

@@ -56,11 +56,6 @@ def _drop_glue(app: Sphinx, current: set[str]) -> None:
             file.unlink()
 
 
-def _changed_at(stamp: Sequence[int]) -> int:
-    """Return when a file was last written or replaced, in nanoseconds."""
-    return stamp[1]
-
-
 def _changed(env: BuildEnvironment, name: str) -> bool:
     """Return whether a page or a file it includes differs from the one that was read.
 
@@ -102,7 +97,7 @@ def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
         if page.stamps is None:  # it was read in this build
             stamps = _stamps(env, name)
             # What is saved or deleted while a page is read may be in it or not: it is read again.
-            if all(stamp and _changed_at(stamp) <= state.began for stamp in stamps):
+            if all(stamp and stamp[1] <= state.began for stamp in stamps):  # its ctime
                 page.stamps = stamps
     return sorted(
         name
