@@ -109,7 +109,7 @@ def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
 def end_workers(_app: Sphinx, exception: Exception | None) -> None:
     """End the processes that Sphinx has forked if a build ends by an exception.
 
-    Python waits for them when it ends, and they wait for somebody to take what they have read.
+    Python waits for them when it ends, and they wait for Sphinx to take what they have read.
     """
     if exception is not None:
         for child in multiprocessing.active_children():
