@@ -132,12 +132,11 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             else:
                 page = read_notebook(self.notebook, self.nb_config)
             self.page = state_of(env).settings.applied_to(page, self._path)
-        complete, is_run = False, True
-        if page := self.page:
-            complete, is_run = page.complete, page.is_checked and bool(page.cells or page.problems)
-        env.metadata[env.docname]["drift_complete"] = complete
-        known = current_page(env)
-        known.seconds = (known.seconds or 0.0) if is_run else None
+            is_run = self.page.is_checked and bool(page.cells or page.problems)
+            known = current_page(env)
+            known.seconds = (known.seconds or 0.0) if is_run else None
+        is_complete = self.page is not None and self.page.complete
+        env.metadata[env.docname]["drift_complete"] = is_complete
 
     def start_client(self) -> None:
         """Run the page's cells and record what came of them."""
