@@ -12,7 +12,6 @@ from __future__ import annotations
 import doctest
 import json
 import os
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
 _UNCHECKED = {Kind.NO_EXPECTATION, Kind.NOT_COMPARED, Kind.OTHER_VARIANT, Kind.UNCHECKED}
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
-_REMEDY = "`sphinx-build -b doctest` does that"
-_OUTPUT_OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -165,11 +162,6 @@ class _File(pytest.File):
         if options.drift_doctests and is_named and path.suffix in _TEXTS:
             name = "examples" if is_run else path.name  # which is the other test's
             yield from _docstrings(self, lambda: find_in_text(path, name))
-            rows = enumerate(path.read_text("utf-8-sig").splitlines(), start=1)
-            if lines := [number for number, row in rows if _OUTPUT_OF_SPHINX.match(row)]:
-                numbers = ", ".join(map(str, lines))
-                message = f"{path.name}: nothing is compared on lines {numbers}: {_REMEDY}"
-                self.warn(pytest.PytestCollectionWarning(message))
 
 
 class _Module(pytest.Module):
