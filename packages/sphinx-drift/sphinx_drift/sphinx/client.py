@@ -125,6 +125,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         self._env = env = document.settings.env
         self.page: Page | None = None
         """What it documents; None if that can't be read, which is recorded."""
+        env.metadata[env.docname]["drift_complete"] = False
         with _reporting_errors(document):
             if "source_map" in self.notebook.metadata and not is_notebook(self._path):
                 config = markdown_config(env)
@@ -135,8 +136,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             is_run = self.page.is_checked and bool(page.cells or page.problems)
             known = current_page(env)
             known.seconds = (known.seconds or 0.0) if is_run else None
-        is_complete = self.page is not None and self.page.complete
-        env.metadata[env.docname]["drift_complete"] = is_complete
+            env.metadata[env.docname]["drift_complete"] = self.page.complete
 
     def start_client(self) -> None:
         """Run the page's cells and record what came of them."""
