@@ -16,8 +16,10 @@ from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.settings import table_in
+from sphinx_drift.source.expectations import read_page
+from sphinx_drift.source.markdown import read_markdown
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
-from sphinx_drift.source.read_source import is_notebook, read_page
+from sphinx_drift.source.read_source import is_notebook
 from sphinx_drift.source.variants import chosen
 from sphinx_drift.sphinx.marks import mark_of
 from sphinx_drift.sphinx.private_api import (
@@ -46,10 +48,7 @@ if TYPE_CHECKING:
     from sphinx_drift.sphinx.marks import drift_mark
 
 
-_UNSEEN = (
-    "the expectation isn't on the page: something above it has swallowed it, such as a form feed, "
-    "U+2028 or the like, which MyST-NB takes for the end of a line: print the `repr` of the text"
-)
+_UNSEEN = "the expectation isn't on the page: something above it has swallowed it"
 _EMPTY = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 """What is shown of a notebook that can't be read."""
 _LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
@@ -128,8 +127,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         env.metadata[env.docname]["drift_complete"] = False
         with _reporting_errors(document):
             if "source_map" in self.notebook.metadata and not is_notebook(self._path):
-                config = markdown_config(env)
-                page = read_page(source, self.notebook, config, self.nb_config)
+                reading = read_markdown(source, markdown_config(env))
+                page = read_page(reading, self.notebook, self.nb_config)
             else:
                 page = read_notebook(self.notebook, self.nb_config)
             self.page = state_of(env).settings.applied_to(page, self._path)

@@ -1,4 +1,4 @@
-"""Running is never skipped: a change of what a page reads, glues or quotes is seen by the next."""
+"""Running is never skipped: a change of what a page reads or glues is seen by the next build."""
 
 from __future__ import annotations
 
@@ -80,17 +80,6 @@ def test_what_another_page_glues_is_shown_anew(book: Book) -> None:
     built = book.build(builder="html")
     assert built.status == 0, built.report
     assert re.search(r">2\s*<", (built.outdir / "b.html").read_text("utf-8"))
-
-
-@pytest.mark.parametrize("builder", ["html", "text"])
-def test_a_number_follows_its_page(builder: str, book: Book) -> None:
-    book.write("quoting.md", "# It quotes\n\nThe number is {printed}`half`.", front=False)
-    for number in ("0.5", "0.25"):
-        book.write("prints.md", cell(f"print({number})", f":name: half\n\n{number}"))
-        built = book.build(builder=builder)
-        assert built.status == 0, built.stderr
-        (page,) = built.outdir.glob("quoting.*")
-        assert number in page.read_text("utf-8")
 
 
 GLUES = cell('from myst_nb import glue\nglue("it", 0.25, display=False)', "it = 0.25")
