@@ -25,7 +25,6 @@ from sphinx_drift.shapes import (
     TRUTH,
     Place,
     Setting,
-    one_of,
     refuse_unknown,
     setting,
 )
@@ -138,12 +137,6 @@ class Settings:
         TEXT,
         "The module that finds devices and computes on them, which any device but `cpu` needs.",
         default="",
-    )
-    severity: str = setting(
-        (Place.CONF,),
-        one_of("error", "warning"),
-        "How a build reports what failed; a warning fails it only if Sphinx is run with `-W`.",
-        default="error",
     )
     # What no table says ---------------------------------------------------------------
 

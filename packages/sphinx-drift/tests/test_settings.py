@@ -46,7 +46,7 @@ def test_nearest_file_above_decides(project: Path, monkeypatch: pytest.MonkeyPat
     [
         (b"[tool", ""),
         (b"[tool.sphinx-drift]\npreload = 'numpy'", ".* must be a list of names; got 'numpy'"),
-        (b"[tool.sphinx-drift]\nseverity = 'error'", ".* may hold .*; got 'severity'"),
+        (b"[tool.sphinx-drift]\ndevice = 'cpu'", ".* may hold .*; got 'device'"),
         (b"[tool.sphinx-drift]\nreferences = 1", ".* got 'references'; did you mean 'reference'"),
         (b"[tool.sphinx_drift]\nrequire = 'all'", ".* did you mean 'sphinx-drift'"),
     ],
@@ -84,7 +84,6 @@ BAD_SETTINGS: dict[str, tuple[object, str]] = {
     "packages": ({"a": 3.11}, "must be names with a text each; got {'a': 3.11}"),
     "preload": ("numpy", "must be a list of names; got 'numpy'"),
     "require": ("most", "must be a list of patterns, 'all' or 'expected'; got 'most'"),
-    "severity": ("info", "must be one of error, warning; got 'info'"),
     "reference": ({"torhc": "2"}, "got 'torhc'; did you mean 'torch'?"),
     "timeout": ("60", "must be a whole number above 0; got '60'"),
     "twice": ("no", "must be True or False; got 'no'"),

@@ -37,9 +37,13 @@ def find_outdated(
     failed = {name for name, page in state.results.items() if page.failed}
     failed |= {name for name in env.found_docs & env.all_docs.keys() if _changed(env, name)}
     # Sphinx adds pages that changed, or a file that they read.
-    every = () if state.settings.live and not is_ci() else state.seconds
+    runs_all = is_ci() or not state.settings.live
     current = cache.current(state.settings.cache) if state.settings.cache else ()
-    run = {name for name in every if state.cache_keys.get(name) not in current}
+    run = {
+        name
+        for name, page in state.pages.items()
+        if runs_all and page.seconds is not None and page.cache_key not in current
+    }
     outdated = (run | failed) & env.found_docs
     _drop_glue(app, env.found_docs - outdated - added - changed)
     return sorted(outdated)
@@ -58,7 +62,7 @@ def _changed(env: BuildEnvironment, name: str) -> bool:
 
     Times are not compared with a clock, which may have been ahead: the file is as it was, or not.
     """
-    return state_of(env).stamps.get(name) != _stamps(env, name)
+    return state_of(env).pages[name].stamps != _stamps(env, name)
 
 
 def _stamps(env: BuildEnvironment, name: str) -> list[list[int] | None]:
@@ -73,13 +77,13 @@ def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> 
     Pages of prose are read before them: libraries may still be loading.
     """
     state, config = state_of(env), app.config
-    state.began = time.time_ns() // 1000
+    state.began = time.time_ns()
     names = [Path(env.doc2path(name)) for name in env.found_docs]
     for pattern in state.settings.require:
         if not any(map(pattern.matches, names)):
             raise ConfigError(f"drift_require: no page matches {pattern.text!r}")
     mode, patterns = config.nb_execution_mode, config.nb_execution_excludepatterns
-    by_time = sorted(docnames, key=lambda name: -state.seconds.get(name, 0.0))
+    by_time = sorted(docnames, key=lambda name: -(state.pages[name].seconds or 0.0))
     paths = [Path(env.doc2path(name)) for name in by_time]
     sure = [path for path in paths if not left_out(path, mode, patterns)]
     begun = run_ahead(dict.fromkeys(sure, state.settings))
@@ -89,12 +93,13 @@ def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> 
 def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Have Sphinx write the pages that may show what cells of others printed in this build."""
     state = state_of(env)
-    began = state.began * 1000
-    for name in env.all_docs.keys() - state.stamps.keys():  # those that were read in this build
-        stamps = _stamps(env, name)
-        # What is saved or deleted while a page is read may be in it or not: it is read again.
-        is_late = any(stamp is None or began < stamp[1] for stamp in stamps)
-        state.stamps[name] = None if is_late else stamps
+    for name in env.all_docs:
+        known = state.pages[name]
+        if known.stamps is None:  # it was read in this build
+            stamps = _stamps(env, name)
+            # What is saved or deleted while a page is read may be in it or not: it is read again.
+            if all(stamp and stamp[1] <= state.began for stamp in stamps):  # its ctime
+                known.stamps = stamps
     printed: tuple[set[str], set[str]] = set(), set()  # before, and in this build
     for name, page in state.results.items():
         printed[name in state.ran].update(outcome.name for outcome in page.outcomes)
@@ -109,7 +114,7 @@ def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
 def end_workers(_app: Sphinx, exception: Exception | None) -> None:
     """End the processes that Sphinx has forked if a build ends by an exception.
 
-    Python waits for them when it ends, and they wait for somebody to take what they have read.
+    Python waits for them when it ends, and they wait for Sphinx to take what they have read.
     """
     if exception is not None:
         for child in multiprocessing.active_children():
