@@ -26,6 +26,8 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 """The line on which a cell or an expectation begins, wherever it stands and however it is spelt."""
+_INFO = re.compile(r"(?s)\s*(?:\{([^\s{}]+)\})?(.*)")
+"""What stands behind the mark of a fence: a directive, if it is one, and its argument."""
 _OPTIONS = re.compile(r"\A(?:[ \t]*:[^:\s][^:\n]*:.*\n)+")
 """The options of a directive, at the beginning of what it holds."""
 _COMMENT = re.compile(r"\s*<!--.*-->", re.DOTALL)
@@ -129,20 +131,19 @@ class Reading:
 
 def _fence(token: Token, last_line: str, above: int) -> Fence:
     """Return what the parser has found, which ends on a line of a text below some others."""
-    directive = re.match(r"\{([^\s{}]+)\}\s*", token.info.strip())
-    name = directive[1].lower() if directive else ""
+    directive, argument = _INFO.findall(token.info)[0]
     # MyST-NB takes only these for cells, and docutils any fence for an expectation.
     is_cell = token.type == "fence" and token.info.startswith("{code-cell}")
     first, last = token.map or (0, 0)
     return Fence(
-        name,
-        token.info.strip()[directive.end() if directive else 0 :],
+        directive.lower(),
+        argument.strip(),
         token.content,
         token.markup,
         above + first + 1,
         above + last,
         is_closed=bool(re.fullmatch(rf"[\s>]*{token.markup}{token.markup[0]}*\s*", last_line)),
-        is_read=not (above or token.level) and (is_cell or name == DIRECTIVE),
+        is_read=not (above or token.level) and (is_cell or directive.lower() == DIRECTIVE),
     )
 
 

@@ -61,7 +61,7 @@ class Number(NamedTuple):
 
     @property
     def is_decimal(self) -> bool:
-        """Whether it is no count, and not 0."""
+        """Whether it has decimals, and isn't 0."""
         return bool(self.values[0]) and _exponent(self.values[0]) < 0
 
     def is_near(self, known: Collection[Decimal], units: str) -> bool:
@@ -82,7 +82,7 @@ class Said(NamedTuple):
     above: int
     """How many cells are above it."""
     has_words: bool
-    """Whether words are beside it: a table of numbers alone has many that are like printed ones."""
+    """Whether it stands in a sentence: numbers of a table are often like printed ones."""
 
 
 def numbers_in(text: str) -> Iterator[Number]:
