@@ -9,8 +9,7 @@ from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import filtered
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
-from sphinx_drift.source.lines import NEWLINE
-from sphinx_drift.source.markdown import DIRECTIVE
+from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
