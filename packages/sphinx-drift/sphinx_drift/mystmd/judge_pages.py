@@ -18,7 +18,7 @@ from nbformat import from_dict
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.files import Checked, check, failed, opened
 from sphinx_drift.model import Kind
-from sphinx_drift.report.text import closing_line, entry
+from sphinx_drift.report.text import closing_line, outcome_text
 from sphinx_drift.run.results import SKIPS, Execution
 from sphinx_drift.run_and_judge import judge_run
 from sphinx_drift.source.quote import quote
@@ -59,7 +59,7 @@ def answer_to(request: dict[str, Any], results: dict[str, PageResult]) -> dict[s
     path = Path(request["path"])
     result = results[str(path)] = judged(path, request["cells"], is_run=request["isRun"])
     return {
-        "failed": [[o.line, entry(result, o)] for o in result.outcomes if o.kind.fails],
+        "failed": [[o.line, outcome_text(result, o)] for o in result.outcomes if o.kind.fails],
         "sum": closing_line([*results.values()]),
     }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Cell, Expectation, Page
-from sphinx_drift.output.printed_text import BESIDE, Part, printed
+from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
 from sphinx_drift.source.metadata import IGNORED, read_cell, shown_without_book, with_own
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def read_notebook(notebook: NotebookNode, shown: NbParserConfig | None = None) -
 
 def _with_stored(cell: Cell, node: NotebookNode) -> Cell:
     """Return a cell with what its notebook has stored of it."""
-    output = printed(node.outputs)
+    output = read_outputs(node.outputs)
     raises = output.error.partition(":")[0]
     is_run = node.get("execution_count") is not None  # xeus counts from 0
     stream = Part.ALL if cell.has_stderr else Part.MAIN

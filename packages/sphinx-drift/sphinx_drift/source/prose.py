@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.model import Kind
-from sphinx_drift.output.printed_text import printed
+from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.markdown import paragraphs_of
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _replaced(page: Page, outcomes: Iterable[Outcome]) -> Iterator[tuple[Number,
 
 def _outputs(page: Page, executed: NotebookNode) -> dict[int, str]:
     """Return what each cell prints, in all its forms, by the cells' numbers."""
-    read = {cell.number: printed(executed.cells[cell.index].outputs) for cell in page.cells}
+    read = {cell.number: read_outputs(executed.cells[cell.index].outputs) for cell in page.cells}
     return {n: "\n".join(text for _, text in output.pieces) for n, output in read.items()}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 from sphinx_drift.model import Kind
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Quotation:
 
     def _find(self, text: str) -> str:
         """Return the quoted number as it is printed."""
-        read = tokens(text)
+        read = read_tokens(text)
         numbers = found = [i for i, token in enumerate(read) if token.is_number]
         if self.which.startswith("["):
             index = tuple(map(int, self.which[1:-1].split(",")))

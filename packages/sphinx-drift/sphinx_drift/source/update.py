@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.output.machine import machine_paths, names_in
-from sphinx_drift.output.printed_text import printed
+from sphinx_drift.output.printed_text import read_outputs
+from sphinx_drift.source.fixes import Fixes
 from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
 from sphinx_drift.source.update_page import page_with_outputs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -41,21 +42,6 @@ _OTHER_CELLS = (
 )
 UNDECIDED = frozenset({DIFFERS, NO_TEXT})
 """Reasons why nothing is compared that a person has to confirm or remove."""
-
-
-class Fixes(NamedTuple):
-    """What is to be written into a file."""
-
-    page: Page
-    """What it documents."""
-    executed: NotebookNode
-    """Its notebook, as it was run."""
-    outcomes: Sequence[Outcome]
-    """What new outputs fix."""
-    reasons: Mapping[int, str]
-    """Why outputs can't be checked, by the numbers of their cells."""
-    filters: Sequence[Filter]
-    """What is never written as it was printed."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +142,7 @@ def _unchecked_cells(
     """Return why new outputs can't be checked, by the numbers of their cells."""
     reasons = {}
     for cell in (page.cells[outcome.cell - 1] for outcome in fixed):
-        texts = "".join(text for _, text in printed(executed.cells[cell.index].outputs).pieces)
+        texts = "".join(text for _, text in read_outputs(executed.cells[cell.index].outputs).pieces)
         if _INSTALLS.fullmatch(cell.source):
             reasons[cell.number] = "installs packages"
         elif not page.is_notebook and _UNREADABLE.search(texts):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import nbformat
 
-from sphinx_drift.output.filters import filtered
+from sphinx_drift.output.filters import apply_filters
 from sphinx_drift.source.notebook import parse_notebook
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from sphinx_drift.output.filters import Filter
-    from sphinx_drift.source.update import Fixes
+    from sphinx_drift.source.fixes import Fixes
 
 
 def notebook_with_outputs(text: str, fixes: Fixes) -> str:
@@ -26,7 +26,7 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
     for number in {outcome.cell for outcome in fixes.outcomes}:
         index = fixes.page.cells[number - 1].index
         cell, executed = notebook.cells[index], fixes.executed.cells[index]
-        cell.outputs = nbformat.from_dict(_filtered(executed.outputs, fixes.filters))  # type: ignore[no-untyped-call]
+        cell.outputs = nbformat.from_dict(_apply_filters(executed.outputs, fixes.filters))  # type: ignore[no-untyped-call]
         for output in cell.outputs:
             if "execution_count" in output:
                 output.execution_count = cell.execution_count
@@ -38,16 +38,16 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
     return after.replace("\n", "\r\n") if "\r\n" in text else after
 
 
-def _filtered(value: Any, filters: Sequence[Filter]) -> Any:
+def _apply_filters(value: Any, filters: Sequence[Filter]) -> Any:
     """Return outputs, or what they hold, with each text filtered, but for pictures."""
     if isinstance(value, dict):
         return {
-            name: item if name.startswith("image/") else _filtered(item, filters)
+            name: item if name.startswith("image/") else _apply_filters(item, filters)
             for name, item in value.items()
         }
     if isinstance(value, list):
-        return [_filtered(item, filters) for item in value]
-    return filtered(value, filters) if isinstance(value, str) else value
+        return [_apply_filters(item, filters) for item in value]
+    return apply_filters(value, filters) if isinstance(value, str) else value
 
 
 def _add_widgets(notebook: NotebookNode, executed: NotebookNode) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
-from sphinx_drift.output.filters import filtered
-from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, printed
+from sphinx_drift.output.filters import apply_filters
+from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, read_outputs
 from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sphinx_drift.model import Cell, Outcome
     from sphinx_drift.output.printed_text import Printed
-    from sphinx_drift.source.update import Fixes
+    from sphinx_drift.source.fixes import Fixes
 
 
 def page_with_outputs(text: str, fixes: Fixes) -> str:
@@ -24,7 +24,7 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
     ends = NEWLINE.findall(text) or ["\n"]
     lines = [row + end for row, end in zip(NEWLINE.split(text), [*ends, ends[0]], strict=False)]
     for cell in reversed(fixes.page.cells):  # backwards, so that the lines above keep their numbers
-        output = printed(fixes.executed.cells[cell.index].outputs)
+        output = read_outputs(fixes.executed.cells[cell.index].outputs)
         reason = fixes.reasons.get(cell.number, "")
         if reason and output.glued:
             continue  # it is shown where no mark can be, so it can't be unchecked
@@ -97,7 +97,7 @@ def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, fixes: Fixe
     is_raise_documented = any(expectation.raises for expectation in cell.expectations)
     raises = "" if is_raise_documented else output.error.partition(":")[0]
     reason = fixes.reasons.get(cell.number, "")
-    lacking = {*map(Part, outcome.streams)} or {*output.parts}
+    lacking = set(outcome.parts or output.parts)
     for part in _missing(cell, lacking, output):
         options = []
         if part not in (Part.ALL, Part.MAIN):
@@ -107,7 +107,7 @@ def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, fixes: Fixe
         if reason:
             options.append(f":unchecked: {reason}")
         options += [""] * bool(options)
-        rows = [] if reason else _rows(filtered(output.select(part), fixes.filters))
+        rows = [] if reason else _rows(apply_filters(output.select(part), fixes.filters))
         yield from _block(f"```{{{DIRECTIVE}}}", options, rows)
 
 

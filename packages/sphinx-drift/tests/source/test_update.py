@@ -20,7 +20,7 @@ from small_book import FRONT
 
 from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome
-from sphinx_drift.output.filters import DEFAULTS, Filter, make
+from sphinx_drift.output.filters import DEFAULTS, Filter, make_filter
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.update import Change, change_for
@@ -261,7 +261,7 @@ def test_folders_of_this_machine_are_written_by_their_names(
 
 
 def test_what_a_filter_replaces_is_written_by_its_name(tmp_path: Path) -> None:
-    day = make(r"\d{4}-\d\d-\d\d", "day", "is today")
+    day = make_filter(r"\d{4}-\d\d-\d\d", "day", "is today")
     code = cell("print('2026-11-27', 0.5)")
     path = put(tmp_path, code, expected("2026-11-26 0.4"), code)
     assert updated(path, day) == FRONT + (code + expected("<day> 0.5")) * 2
