@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
@@ -12,11 +12,28 @@ from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, read_outputs
 from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sphinx_drift.model import Cell, Outcome
+    from nbformat import NotebookNode
+
+    from sphinx_drift.model import Cell, Outcome, Page
+    from sphinx_drift.output.filters import Filter
     from sphinx_drift.output.printed_text import Printed
-    from sphinx_drift.source.fixes import Fixes
+
+
+class Fixes(NamedTuple):
+    """What is to be written into a page or a notebook."""
+
+    page: Page
+    """What it documents."""
+    executed: NotebookNode
+    """Its notebook, as it was run."""
+    outcomes: Sequence[Outcome]
+    """What new outputs fix."""
+    reasons: Mapping[int, str]
+    """Why outputs can't be checked, by the numbers of their cells."""
+    filters: Sequence[Filter]
+    """What is never written as it was printed."""
 
 
 def page_with_outputs(text: str, fixes: Fixes) -> str:
