@@ -26,7 +26,7 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.results import Execution
-from sphinx_drift.run_and_judge import planned
+from sphinx_drift.run_and_judge import Ready, planned
 from sphinx_drift.settings import Settings
 
 if TYPE_CHECKING:
@@ -132,10 +132,10 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
     assert '"tags": null' in files["null.ipynb"]
     really = shared.run_and_judge
 
-    def crash(page: Any, notebook: Any, **options: Any) -> Any:
-        if "crash" in options["file"]:
+    def crash(page: Ready) -> Any:
+        if "crash" in page.path.name:
             raise AttributeError("ours")
-        return really(page, notebook, **options)
+        return really(page)
 
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setattr(shared, "run_and_judge", crash)
@@ -196,9 +196,9 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Any:
     def make(*outcomes: Outcome) -> list[Any]:
         calls: list[Any] = []
 
-        def verify(*_: Any, file: str, settings: Any, **__: Any) -> tuple[Any, ...]:
-            calls.append(settings)
-            return reported.page(*outcomes, file=file), Execution(), None
+        def verify(page: Ready) -> tuple[Any, ...]:
+            calls.append(page.settings)
+            return reported.page(*outcomes, file=str(page.path)), Execution(), None
 
         monkeypatch.setattr(shared, "run_and_judge", verify)
         return calls
@@ -367,7 +367,7 @@ def test_second_run_has_another_environment(
     monkeypatch: pytest.MonkeyPatch, name: str, own: str | None, first: str
 ) -> None:
     monkeypatch.setenv(name, own) if own else monkeypatch.delenv(name, raising=False)
-    requests = planned(Page(), Path(), Settings(twice=True))
+    requests = planned(Ready(Path(), Page(), notebook(), Settings(twice=True)))
     runs = [{**page_environment(), **request.variables}[name] for request in requests]
     assert runs[0] == first
     assert runs[1] != first

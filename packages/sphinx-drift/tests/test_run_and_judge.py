@@ -12,7 +12,7 @@ from small_book import FRONT, cell
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
 from sphinx_drift.patterns import EVERY_PAGE
-from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.run_and_judge import ready, run_and_judge
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.read_source import load
 
@@ -28,7 +28,7 @@ def verified(folder: Path, *cells: str, front: str = "", **options: Any) -> Page
     loaded = load(path)
     assert loaded is not None
     settings = Settings(**{"timeout": 60, "require": EVERY_PAGE, **options})
-    return run_and_judge(*loaded, folder=folder, file="page.md", settings=settings)[0]
+    return run_and_judge(ready(path, *loaded, settings))[0]
 
 
 def kinds(result: PageResult) -> list[Kind]:
@@ -69,7 +69,7 @@ def test_what_rounding_hid_is_said_besides(
     loaded = load(path)
     assert loaded is not None
     settings = Settings(policy)
-    result, _, _ = run_and_judge(*loaded, folder=tmp_path, file="page.ipynb", settings=settings)
+    result, _, _ = run_and_judge(ready(path, *loaded, settings))
     assert kinds(result) == expected
     rounding = result.outcomes[0].rounding
     assert (rounding is not None and rounding.same) is (policy is Policy.EXACT)

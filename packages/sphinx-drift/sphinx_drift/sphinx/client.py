@@ -14,7 +14,7 @@ from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
-from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.run_and_judge import ready, run_and_judge
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook, read_page
@@ -187,15 +187,10 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         settings = state.settings
         if config.execution_mode != "cache":  # its own metadata says so
             settings = replace(settings, cache=None)
-        result, execution, _ = run_and_judge(
-            page,
-            self.notebook,
-            folder=self._path.parent,
-            file=file_of(env),
-            settings=settings,
-        )
+        to_run = ready(Path(file_of(env)), page, self.notebook, settings)
+        result, execution, _ = run_and_judge(to_run)
         every, page = page, chosen(page, execution.versions)
-        for path in execution.answers.get(reads.__name__, ()) if settings.live else ():
+        for path in execution.answers.get(reads.__name__, ()) if env.config.drift_live else ():
             if Path(path).is_file():
                 env.note_dependency(path)  # Sphinx reads the page again when the file changes
         show_stored(self.notebook, stored, execution)

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
-from sphinx_drift.book import Book, names_read, written_settings
+from sphinx_drift.book import Book, written_settings
 from sphinx_drift.device import choose_device
 from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run.host import HOST
@@ -78,14 +78,14 @@ def read_settings(app: Sphinx) -> None:
     """Read the configuration before the first page."""
     with _refusing():
         settings = _resolved(app)
-        device = choose_device(settings.device, module=settings.devices)
+        device = choose_device(settings.device, modules={settings.devices})
     if device:
         _LOGGER.info("pages compute on %s", device)
     state = state_of(app.env)
     state.ran.clear()
     state.shows_text = app.builder.format not in ("", "html")
     cache = _cache_folder(app, settings)
-    probes = (*PROBES.get(app, ()), *[_READS] * bool(settings.live or cache))
+    probes = (*PROBES.get(app, ()), *[_READS] * bool(app.config.drift_live or cache))
     state.settings = replace(settings, probes=probes, cache=cache)
 
 
@@ -101,7 +101,7 @@ def _refusing() -> Iterator[None]:
 def _cache_folder(app: Sphinx, settings: Settings) -> Path | None:
     """Return where MyST-NB's cache is, if the book asks for it and nothing asks for a run."""
     config = app.config
-    runs_all = is_ci() or settings.live or settings.twice
+    runs_all = is_ci() or config.drift_live or settings.twice
     if config.nb_execution_mode != "cache" or runs_all:
         return None
     beside = Path(app.outdir).parent / _CACHE
@@ -110,5 +110,5 @@ def _cache_folder(app: Sphinx, settings: Settings) -> Path | None:
 
 def _resolved(app: Sphinx) -> Settings:
     """Return what conf.py says, where it doesn't what the project's file says."""
-    own = {name: app.config[name] for name in names_read()}
-    return replace(Book(Path(app.confdir), own).resolved, live=app.config.drift_live)
+    own = {setting.name: setting.value for setting in app.config}
+    return Book(Path(app.confdir), own).resolved

@@ -10,7 +10,7 @@ import small_book
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
 from sphinx_drift.run.host import HOST
-from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.run_and_judge import ready, run_and_judge
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.read_source import load
 
@@ -46,6 +46,6 @@ def test_second_look_is_at_the_libraries_of_the_page(
     read = load(tmp_path / "page.md")
     assert read is not None
     settings = Settings(Policy.PORTABLE)
-    result, _, _ = run_and_judge(*read, folder=tmp_path, file="page.md", settings=settings)
+    result, _, _ = run_and_judge(ready(tmp_path / "page.md", *read, settings))
     assert [outcome.kind for outcome in result.outcomes] == [Kind.VERIFIED]
     assert (tmp_path / "runs").read_text("utf-8") == loaded
