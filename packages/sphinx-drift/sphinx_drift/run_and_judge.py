@@ -150,7 +150,7 @@ def run_ahead(pages: Iterable[Ready]) -> set[Path]:
     for page in pages:
         with suppress(Exception):  # it is planned again, where that is an outcome
             requests, folder = planned(page), page.settings.cache
-            if not (folder and cache.holds(page.notebook, requests[0], folder)):
+            if not (folder and cache.match(page.notebook, requests[0], folder)):
                 jobs += [(page.notebook, request) for request in requests]
                 begun.add(page.path)
     run.queue(jobs)

@@ -166,6 +166,8 @@ class Settings(Table):
     """The environment variables that the book sets for pages, or deletes."""
     is_mystmd: bool = False
     """Whether pages are those of mystmd, and not of MyST-NB."""
+    own_reference: Mapping[str, str] = field(default_factory=dict)
+    """The reference that a page or notebook names; its values hold on either."""
     cache: Path | None = None
     """Where jupyter-cache has the outputs of earlier runs; None if each page runs."""
 
@@ -178,8 +180,11 @@ class Settings(Table):
     def is_reference(self, environment: Mapping[str, str]) -> bool:
         """Whether an environment is the reference, as far as a page uses what that names."""
         # What a page doesn't use (torch, say) can't make its numbers differ.
-        documented = {"device": "cpu", **self.reference}
-        return all(environment.get(name, value) == value for name, value in documented.items())
+        references = [r for r in (self.reference, self.own_reference) if r] or [{}]
+        return any(
+            all(environment.get(name, value) == value for name, value in documented.items())
+            for documented in ({"device": "cpu", **reference} for reference in references)
+        )
 
     def goes_on(self, page: Page) -> bool:
         """Whether a page goes on after an error, as each notebook does."""
@@ -197,6 +202,7 @@ class Settings(Table):
         chosen, and nbsphinx ``nbsphinx: {timeout: 600}``. What its table ``drift`` says is given.
         """
         changed = {**own, "filters": (*own.get("filters", ()), *self.filters)}
+        changed["own_reference"] = changed.pop("reference", {})
         nbsphinx, myst_nb = (table_in(metadata, key) for key in ("nbsphinx", self.metadata_key))
         timeout, allow_errors = (
             myst_nb.get(f"execution_{name}", nbsphinx.get(name))

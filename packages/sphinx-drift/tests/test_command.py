@@ -163,6 +163,7 @@ def test_linked_folders_are_followed_and_environments_left_out(tmp_path: Path) -
         (pages / "env").mkdir(exist_ok=True, parents=True)
         (pages / "env" / name).write_text(GOOD)
     (pages / "linked").symlink_to(real)
+    (real / "loop").symlink_to(pages)
     assert list(command._paths([pages])) == [pages / "linked" / "page.md"]  # noqa: SLF001
 
 
@@ -234,6 +235,7 @@ def test_what_is_verified_is_listed_if_that_is_asked_for(
         (["empty"], {}, "there is no page or notebook below empty"),
         (["page.md", "--policy", "loose"], {}, "--policy"),
         (["page.md"], {"DRIFT_POLICY": "loose"}, "DRIFT_POLICY must be one of auto"),
+        (["page.md"], {"DRIFT_RUNNER": "Fork"}, "DRIFT_RUNNER must be one of fork, jupyter"),
         (["page.md", "--timeout", "0"], {}, "it must be a whole number above 0; got 0"),
         (["page.md", "--update"], {"CI": "true"}, "--update is refused under CI"),
         (["page.md", "--update"], {"CI": "false"}, "nothing was run: page.md is untracked"),

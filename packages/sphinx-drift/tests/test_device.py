@@ -95,12 +95,14 @@ def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None
     assert "compute_on_device" not in before()
 
 
-def test_one_that_is_not_there_or_that_no_module_knows() -> None:
+def test_one_that_is_not_there_or_that_no_one_module_knows() -> None:
     with pytest.raises(ValueError, match="--device=npu:2: gadget missing"):
         choose_device(requested="npu:2", modules={DEVICES})
     assert DEVICE_VARIABLE not in os.environ
     with pytest.raises(ValueError, match=r'drift_device=cuda: expected .* write devices = "'):
         choose_device("cuda")
+    with pytest.raises(ValueError, match=r"expected .* one module .*, got gadgets and other;"):
+        choose_device("npu", modules={"", DEVICES, "other"})
 
 
 @pytest.mark.parametrize("printed", ["hello", [], [{}], {"place": "cuda"}])

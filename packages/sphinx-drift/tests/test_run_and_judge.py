@@ -79,6 +79,8 @@ def test_what_rounding_hid_is_said_besides(
     ("metadata", "name", "value"),
     [
         ({"mystnb": {"execution_timeout": 1}}, "timeout", 1),
+        ({"mystnb": {"timeout": 1}}, "timeout", 7),
+        ({"nbsphinx": {"timeout": 1}}, "timeout", 1),
         ({"mystnb": {"execution_allow_errors": True}}, "allow_errors", True),
     ],
 )

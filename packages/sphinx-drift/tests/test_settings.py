@@ -49,6 +49,7 @@ def test_nearest_file_above_decides(project: Path, monkeypatch: pytest.MonkeyPat
         (b"[tool.sphinx-drift]\nseverity = 'error'", ".* may hold .*; got 'severity'"),
         (b"[tool.sphinx-drift]\nreferences = 1", ".* got 'references'; did you mean 'reference'"),
         (b"[tool.sphinx_drift]\nrequire = 'all'", ".* did you mean 'sphinx-drift'"),
+        (b"[tool]\nsphinx-drift = 5", ".* may hold .*; got 5"),
     ],
 )
 def test_what_nothing_could_follow_is_named(table: bytes, message: str, project: Path) -> None:

@@ -9,6 +9,9 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sphinx_drift.run.injected import package_origins, report_environment, report_versions
+from sphinx_drift.run.reads import reads
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
@@ -45,12 +48,15 @@ class Injected(NamedTuple):
 
 
 @cache
-def injected(function: Callable[[], object]) -> Injected:
-    """Return a function with its source: it may use nothing that it does not import itself."""
-    return Injected(function.__name__, inspect.getsource(function))
+def injected(function: Callable[[], object], *helpers: Callable[..., object]) -> Injected:
+    """Return a function with its source: it may use nothing but its imports and its helpers."""
+    source = "\n\n".join(map(inspect.getsource, (*helpers, function)))
+    return Injected(function.__name__, source)
 
 
-OWN_ANSWERS = {"report_environment", "package_origins", "report_versions", "reads"}
+OWN_ANSWERS = {
+    function.__name__ for function in (report_environment, package_origins, report_versions, reads)
+}
 """The checker's own questions, whose names no probe may have."""
 
 
@@ -89,17 +95,17 @@ class Execution:
     @property
     def environment(self) -> dict[str, str]:
         """What the numbers were computed with: torch, device, capability, threads."""
-        return dict(self.answers.get("report_environment", {}))
+        return dict(self.answers.get(report_environment.__name__, {}))
 
     @property
     def origins(self) -> Mapping[str, str]:
         """From where the page imported the packages that ``DRIFT_PACKAGES`` names."""
-        return dict(self.answers.get("package_origins", {}))
+        return dict(self.answers.get(package_origins.__name__, {}))
 
     @property
     def versions(self) -> Mapping[str, Any] | None:
         """What conditions may ask of its kernel; None if it couldn't be asked."""
-        return self.answers.get("report_versions")
+        return self.answers.get(report_versions.__name__)
 
     @property
     def probed(self) -> dict[str, Any]:

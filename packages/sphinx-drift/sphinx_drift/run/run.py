@@ -62,10 +62,9 @@ def execute(notebook: NotebookNode, request: Request) -> Execution:
     not_to_run = set()
     for place, (cell, copy) in enumerate(zip(notebook.cells, ran.cells, strict=True)):
         if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = copy.get("outputs", []), None
-            if copy.cell_type == "code":
-                cell.execution_count = copy.execution_count
-            elif execution.reached(place):
+            cell.outputs = copy.get("outputs", [])
+            cell.execution_count = copy.get("execution_count")
+            if copy.cell_type != "code" and execution.reached(place):
                 not_to_run.add(place)
     for name in ("language_info", "widgets"):
         if name in ran.metadata:
@@ -96,22 +95,16 @@ def _job(notebook: NotebookNode, request: Request) -> Job:
     nbformat's constructors validate, slowly.
     """
     cells: list[dict[str, object]] = []
-    may_raise = set(request.may_raise)
     for place, cell in enumerate(notebook.cells):
+        part: dict[str, object] = {"id": f"cell-{place}", "metadata": {}}
         tags = cell.metadata.get("tags") or ()
-        part: dict[str, object] = {
-            "id": f"cell-{place}",
-            "metadata": {},
-            "cell_type": "markdown",
-            "source": "",
-        }
         if cell.cell_type == "code" and cell.source.strip() and SKIPS.isdisjoint(tags):
             part |= {"cell_type": "code", "source": cell.source}
             part |= {"outputs": [], "execution_count": None}
-        may_raise |= {place} if "raises-exception" in tags else set()
+        else:
+            part |= {"cell_type": "markdown", "source": ""}
         cells.append(part)
     kernel = kernel_name(notebook, request.kernel_aliases)
-    request = replace(request, may_raise=sorted(may_raise))
     metadata = {"kernelspec": {"name": kernel, "display_name": kernel}}
     bare = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     page = from_dict(bare)  # type: ignore[no-untyped-call]
@@ -135,17 +128,15 @@ def request_for(
         **settings: Other fields of the request.
 
     """
-    on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
-    is_measured = COVERAGE_VARIABLE in os.environ
-    first = (
-        *(leave_no_bytecode, order_descriptors),
-        *((measure_coverage,) if is_measured else ()),
-        *((compute_on_device,) if on_device else ()),
-    )
+    own = [leave_no_bytecode, order_descriptors]
+    if COVERAGE_VARIABLE in os.environ:
+        own.append(measure_coverage)
+    if os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu":
+        own.append(compute_on_device)
     return Request(
         folder.absolute(),
         before=(
-            *map(injected, (*first, *before)),
+            *map(injected, (*own, *before)),
             *(probe.before for probe in probes if probe.before),
         ),
         after=(injected(report_environment), *(probe.after for probe in probes)),

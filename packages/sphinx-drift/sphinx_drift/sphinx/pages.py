@@ -18,6 +18,7 @@ from sphinx.errors import ConfigError
 from sphinx_drift.book import left_out
 from sphinx_drift.run import cache
 from sphinx_drift.run.choice import is_ci
+from sphinx_drift.run.reads import stamp_of
 from sphinx_drift.run_and_judge import ready, run_ahead
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import left_out_by
@@ -70,7 +71,7 @@ def _changed(env: BuildEnvironment, name: str) -> bool:
 def _stamps(env: BuildEnvironment, name: str) -> list[list[int] | None]:
     """Return what changes with the files of a page."""
     files = [Path(env.doc2path(name)), *(env.srcdir / f for f in env.dependencies[name])]
-    return [cache.stamp_of(file) for file in sorted(files)]
+    return [stamp_of(str(file)) for file in sorted(files)]
 
 
 def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:

@@ -16,7 +16,7 @@ from sphinx_drift.device import choose_device
 from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
-from sphinx_drift.run.reads import reads, watch_reads
+from sphinx_drift.run.reads import reads, stamp_of, watch_reads
 from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import Settings, entries
 from sphinx_drift.shapes import Place, refuse_unknown
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sphinx.config import Config
 
 _LOGGER = logging.getLogger(__name__)
-_READS = Probe(injected(watch_reads), injected(reads))
+_READS = Probe(injected(watch_reads, stamp_of), injected(reads))
 _CACHE = ".jupyter_cache"
 """The folder where MyST-NB has outputs kept, beside the output folder, if conf.py names none."""
 PROBES: WeakKeyDictionary[Sphinx, list[Probe]] = WeakKeyDictionary()
