@@ -19,6 +19,7 @@ from sphinx_drift.patterns import inside, matches
 from sphinx_drift.settings import (
     Settings,
     changed_by_environment,
+    entries,
     find_project,
     read_table,
     table_in,
@@ -100,8 +101,8 @@ class Book(NamedTuple):
 
 def _read_own(own: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return what our settings mean, which have a prefix in conf.py."""
-    ours = {n.removeprefix("drift_"): v for n, v in own.items() if n.startswith("drift_")}
-    return read_table(ours, Place.CONF, folder, "drift_{}")
+    ours = {entry.name: own.get(f"drift_{entry.name}") for entry in entries(Place.CONF)}
+    return read_table(ours, Place.CONF, folder)
 
 
 def book_of(folder: Path) -> Book:
@@ -144,7 +145,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b", conf.read_text("utf-8", "replace")
     ):
         return None
-    code = f"from sphinx_drift.book import print_settings; print_settings({_MARK!r})"
+    code = "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -153,7 +154,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
     return {"include_patterns": ["**"], **json.loads("".join(found))}
 
 
-def print_settings(mark: str) -> None:
+def print_settings() -> None:
     """Print what ``conf.py`` says, as JSON after a mark; this process is given its folder."""
     from sphinx.config import Config  # noqa: PLC0415 - an extra
     from sphinx.util.tags import Tags  # noqa: PLC0415 - an extra
@@ -163,7 +164,7 @@ def print_settings(mark: str) -> None:
     found = {name: value for name, value in written.items() if name.startswith(_READ)}
     changed = dict(os.environ.items() ^ before.items())
     found[_ENVIRONMENT] = {name: os.environ.get(name) for name in changed}
-    print(f"\n{mark}{json.dumps(found, default=str)}")  # conf.py may print too
+    print(f"\n{_MARK}{json.dumps(found, default=str)}")  # conf.py may print too
 
 
 def written_settings(config: Config) -> Mapping[str, Any]:

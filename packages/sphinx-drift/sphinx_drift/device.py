@@ -20,13 +20,10 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.run.choice import DEVICE_VARIABLE
+from sphinx_drift.run.choice import DEVICE_VARIABLE, MODULE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-MODULE_VARIABLE = "DRIFT_DEVICE_MODULE"
-"""Names the module that knows devices, for the processes of pages."""
 
 
 def choose_device(

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from sphinx_drift.run.results import Execution, Request
     from sphinx_drift.settings import Settings
 
-_VERSIONS = Probe(None, injected(report_versions))
-_ORIGINS = Probe(None, injected(package_origins))
-
 
 class Ready(NamedTuple):
     """A page as it was read, and how it is run and compared; `ready` makes it."""
@@ -160,27 +157,29 @@ def run_ahead(pages: Iterable[Ready]) -> set[Path]:
 def planned(page: Ready) -> Sequence[Request]:
     """Return how a page is run, and how it is run a second time if that is asked for."""
     settings, cells = page.settings, page.page.cells
-    goes_on = settings.goes_on(page.page)
-    probes, variables = settings.probes, {}
+    probes, goes_on = [*settings.probes], settings.goes_on(page.page)
     if settings.packages:
-        probes = (*probes, _ORIGINS)
-        variables["DRIFT_PACKAGES"] = ",".join(settings.packages)
+        probes.append(Probe(None, injected(package_origins, *settings.packages)))
     expectations = [e for cell in cells for e in cell.expectations]
     if any(e.when for e in expectations):
-        probes = (*probes, _VERSIONS)
-        variables["DRIFT_VERSIONS"] = ",".join(packages_named(expectations))
+        probes.append(Probe(None, injected(report_versions, *packages_named(expectations))))
     may_raise = {cell.index for cell in cells if cell.may_raise or goes_on}
     request = partial(_request, page, may_raise=may_raise)
-    first = request(probes=probes, variables=variables)
-    return [first, request(variables=_other_entropy())] if settings.twice else [first]
+    first = request(probes=probes)
+    return [first, request(variables=_other_entropy().items())] if settings.twice else [first]
 
 
-def _request(page: Ready, **options: Any) -> Request:
+def _request(page: Ready, variables: Iterable[tuple[str, str]] = (), **options: Any) -> Request:
     """Return how a page is run, with options of this run."""
-    options["variables"] = {**page.settings.variables, **options.get("variables", {})}
-    for name in ("timeout", "output_limit", "kernel_aliases"):
-        options[name] = getattr(page.settings, name)
-    return run.request_for(page.path.parent, **options)
+    settings = page.settings
+    return run.request_for(
+        page.path.parent,
+        timeout=settings.timeout,
+        output_limit=settings.output_limit,
+        kernel_aliases=settings.kernel_aliases,
+        variables={**settings.variables, **dict(variables)},
+        **options,
+    )
 
 
 def _other_entropy() -> dict[str, str]:

@@ -233,37 +233,36 @@ def entries(place: Place | None = None) -> Iterator[Setting]:
 # What files say ----------------------------------------------------------------------------
 
 
-def read_table(
-    table: Mapping[str, Any], place: Place, folder: Path, named: str = "{}"
-) -> dict[str, Any]:
-    """Return what the settings of a table mean, by the names of their entries.
+_NAMES = {
+    Place.CONF: ("conf.py", "drift_{}"),
+    Place.PROJECT: ("[tool.sphinx-drift]", "{} in [tool.sphinx-drift]"),
+    Place.PAGE: ("`drift`", "`drift: {}`"),
+}
+"""How messages name each table, and a setting in it."""
+
+
+def read_table(table: object, place: Place, folder: Path) -> dict[str, Any]:
+    """Return what the settings of a table mean, by name; one that is None says nothing.
 
     Args:
-        table: The settings by name; None says nothing.
-        place: Where they are set.
-        folder: The folder of the file.
-        named: How a message names a setting.
+        table: The table.
+        place: Where it stands.
+        folder: The folder of its file.
 
     Raises:
-        ValueError: If a value is one that nothing could follow.
+        ValueError: If it is no table, has another name, or a value that nothing could follow.
 
     """
-    return {
-        entry.name: entry.read(value, named.format(entry.name), folder)
-        for entry in entries(place)
-        if (value := table.get(entry.name)) is not None
-    }
-
-
-def _read_own_table(
-    table: object, place: Place, folder: Path, origin: str, named: str
-) -> dict[str, Any]:
-    """Return what a table means in which nothing but our settings may stand."""
-    known = [entry.name for entry in entries(place)]
+    origin, named = _NAMES[place]
+    known = {entry.name: entry for entry in entries(place)}
     if not isinstance(table, dict):
         raise ValueError(f"{origin} may hold {', '.join(sorted(known))}; got {table!r}")  # noqa: TRY004 - the file is wrong
     refuse_unknown(table, known, origin)
-    return read_table(table, place, folder, named)
+    return {
+        name: known[name].read(value, named.format(name), folder)
+        for name, value in table.items()
+        if value is not None
+    }
 
 
 def find_project(start: Path) -> Settings:
@@ -279,8 +278,7 @@ def find_project(start: Path) -> Settings:
     try:
         tool = table_in(tomllib.loads(path.read_text("utf-8")), "tool")
         refuse_unknown(tool.keys() & {"sphinx_drift"}, ["sphinx-drift"], "[tool]")
-        origin, own = "[tool.sphinx-drift]", tool.get("sphinx-drift", {})
-        said = _read_own_table(own, Place.PROJECT, path.parent, origin, f"{{}} in {origin}")
+        said = read_table(tool.get("sphinx-drift", {}), Place.PROJECT, path.parent)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return replace(Settings(), **said)
@@ -291,16 +289,6 @@ def project_file(start: Path) -> Path | None:
     start = Path(os.path.abspath(start))  # noqa: PTH100 - links stay
     paths = (folder / "pyproject.toml" for folder in (start, *start.parents))
     return next((path for path in paths if path.is_file()), None)
-
-
-def read_page_table(table: object) -> dict[str, Any]:
-    """Return what the table ``drift`` in the metadata of a page or notebook says.
-
-    Raises:
-        ValueError: If it is none, has another name, or a value that nothing could follow.
-
-    """
-    return _read_own_table(table, Place.PAGE, Path(), "`drift`", "`drift: {}`")
 
 
 def changed_by_environment(settings: Settings) -> Settings:

@@ -302,33 +302,27 @@ def test_a_page_has_filters_of_its_own(tmp_path: Path, capsys: pytest.CaptureFix
     assert "nothing was filtered as year; delete" in printed.err
 
 
-def test_nothing_to_check_is_a_failure(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    (tmp_path / "page.md").write_text("# Prose\n")
-    for path in (tmp_path, tmp_path / "page.md"):
-        assert command.main([str(path)]) == 2
-        assert "nothing was checked" in capsys.readouterr().out
-
-
 # With kernels -------------------------------------------------------------------------
 
 
+DRAWS = small_book.cell("from IPython.display import Image\nImage(data=b'it', format='png')")
+
+
 @pytest.mark.parametrize(
-    ("more", "status", "told"),
+    ("text", "status", "told"),
     [
-        ("", 0, "0 outputs verified on 1 page, 1 picture not compared"),
-        ("print(1)", 2, "nothing was checked, 1 output on 1 page has no expectation"),
+        (FRONT + DRAWS, 0, "0 outputs verified on 1 page, 1 picture not compared"),
+        (f"{FRONT}{DRAWS}\n\n{small_book.cell('1')}", 2, "1 output on 1 page has no expectation"),
+        ("# Prose\n", 2, "nothing was checked"),
     ],
 )
-def test_a_page_that_only_draws_passes(
-    page: Path, capsys: pytest.CaptureFixture[str], more: str, status: int, told: str
+def test_a_page_on_which_nothing_is_compared_passes_if_it_only_draws(
+    page: Path, capsys: pytest.CaptureFixture[str], text: str, status: int, told: str
 ) -> None:
-    draws = f"from IPython.display import Image\n{more}\nImage(data=b'it', format='png')"
-    page.write_text(small_book.FRONT + small_book.cell(draws), "utf-8")
-    assert command.main([str(page)]) == status
-    assert told in capsys.readouterr().out
+    page.write_text(text, "utf-8")
+    for path in (page, page.parent):
+        assert command.main([str(path)]) == status
+        assert told in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("documented", "status"), [("0.429637", 0), ("0.41", 1)])

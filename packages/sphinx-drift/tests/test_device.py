@@ -192,7 +192,7 @@ def test_four_pages_share_a_device(
 ) -> None:
     there = threading.Barrier(pages)
 
-    def all_run(*_: object, **__: object) -> bool:
+    async def all_run(*_: object, **__: object) -> bool:
         with contextlib.suppress(threading.BrokenBarrierError):
             there.wait(60 if at_once else 0.5)
             return True

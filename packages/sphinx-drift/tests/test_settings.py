@@ -114,9 +114,11 @@ drift_filters = [("one", "one", "why")]
 ASK = """
 from pathlib import Path
 from sphinx_drift.files import settings_for
-from sphinx_drift.settings import read_page_table
+from sphinx_drift.settings import read_table
+from sphinx_drift.shapes import Place
 settings = settings_for(Path("book/index.md"))
-print(settings.pace, settings.of_page({}, **read_page_table({"pace": 6})).pace)
+own = read_table({"pace": 6}, Place.PAGE, Path())
+print(settings.pace, settings.of_page({}, **own).pace)
 """
 
 

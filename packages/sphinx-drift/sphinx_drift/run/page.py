@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import os
@@ -47,7 +46,7 @@ _LONGEST_FOLDER = 90
 """Characters after which a socket in a folder has a name that is too long for the system."""
 
 
-def run_page(
+async def run_page(
     notebook: NotebookNode, request: Request, environment: Mapping[str, str]
 ) -> tuple[NotebookNode, Execution]:
     """Run the code cells of a notebook, in order, in a fresh kernel.
@@ -60,12 +59,6 @@ def run_page(
         environment: The variables that the kernel starts with; they choose who starts it, too.
 
     """
-    return notebook, asyncio.run(_run_page(notebook, request, environment))
-
-
-async def _run_page(
-    notebook: NotebookNode, request: Request, environment: Mapping[str, str]
-) -> Execution:
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     started = time.monotonic()
     executed: dict[int, bool] = {}
@@ -92,7 +85,7 @@ async def _run_page(
     # Not before the last cell: the client keeps the places of displays, which any cell may update.
     for cell in code:
         cell.outputs = joined(cell.outputs)
-    return Execution(
+    return notebook, Execution(
         frozenset(executed),
         failure,
         answers,
@@ -289,7 +282,7 @@ def _calling(functions: Sequence[Injected]) -> str:
 
     The value of an expression comes with the reply; `exec` defines, and returns None.
     """
-    name, source = injected(call_each)
+    name, source, _ = injected(call_each)
     define = f"exec({source!r}, names)"
     call = f"names[{name!r}]({[tuple(function) for function in functions]!r})"
     return f"(lambda names: {define} or {call})({{}})"

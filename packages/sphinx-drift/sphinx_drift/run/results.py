@@ -45,13 +45,16 @@ class Injected(NamedTuple):
 
     name: str
     source: str
+    arguments: tuple[str, ...] = ()
 
 
 @cache
-def injected(function: Callable[[], object], *helpers: Callable[..., object]) -> Injected:
-    """Return a function with its source: it may use nothing but its imports and its helpers."""
-    source = "\n\n".join(map(inspect.getsource, (*helpers, function)))
-    return Injected(function.__name__, source)
+def injected(
+    function: Callable[..., object], *arguments: str, helper: Callable[..., object] | None = None
+) -> Injected:
+    """Return a call of a function, which may use nothing but its imports and its helper."""
+    source = "\n\n".join(map(inspect.getsource, filter(None, (helper, function))))
+    return Injected(function.__name__, source, arguments)
 
 
 OWN_ANSWERS = {
@@ -99,7 +102,7 @@ class Execution:
 
     @property
     def origins(self) -> Mapping[str, str]:
-        """From where the page imported the packages that ``DRIFT_PACKAGES`` names."""
+        """From where the page imported the packages that it must have from the project."""
         return dict(self.answers.get(package_origins.__name__, {}))
 
     @property

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 from jupyter_client.kernelspec import KernelSpecManager
 from nbformat import from_dict
 
-from sphinx_drift.run.choice import COVERAGE_VARIABLE, DEVICE_VARIABLE, page_environment
+from sphinx_drift.run.choice import (
+    COVERAGE_VARIABLE,
+    DEVICE_VARIABLE,
+    MODULE_VARIABLE,
+    page_environment,
+)
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import (
     compute_on_device,
@@ -128,15 +133,15 @@ def request_for(
         **settings: Other fields of the request.
 
     """
-    own = [leave_no_bytecode, order_descriptors]
-    if COVERAGE_VARIABLE in os.environ:
-        own.append(measure_coverage)
-    if os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu":
-        own.append(compute_on_device)
+    own = [injected(leave_no_bytecode), injected(order_descriptors)]
+    if options := os.environ.get(COVERAGE_VARIABLE):
+        own.append(injected(measure_coverage, options))
+    if (device := os.environ.get(DEVICE_VARIABLE, "cpu")) != "cpu":
+        own.append(injected(compute_on_device, os.environ[MODULE_VARIABLE], device))
     return Request(
         folder.absolute(),
         before=(
-            *map(injected, (*own, *before)),
+            *(*own, *map(injected, before)),
             *(probe.before for probe in probes if probe.before),
         ),
         after=(injected(report_environment), *(probe.after for probe in probes)),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sphinx.config import Config
 
 _LOGGER = logging.getLogger(__name__)
-_READS = Probe(injected(watch_reads, stamp_of), injected(reads))
+_READS = Probe(injected(watch_reads, helper=stamp_of), injected(reads))
 _CACHE = ".jupyter_cache"
 """The folder where MyST-NB has outputs kept, beside the output folder, if conf.py names none."""
 PROBES: WeakKeyDictionary[Sphinx, list[Probe]] = WeakKeyDictionary()

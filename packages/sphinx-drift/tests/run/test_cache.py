@@ -17,7 +17,7 @@ from sphinx_drift.run.results import Ending, Execution, Failure, Probe, Request,
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-PROBES = [Probe(injected(watch_reads, stamp_of), injected(reads))]
+PROBES = [Probe(injected(watch_reads, helper=stamp_of), injected(reads))]
 
 
 def notebook(*sources: str) -> NotebookNode:
