@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from processes import python
 from small_book import FRONT, cell
 
 from sphinx_drift.book import Book
@@ -124,14 +123,7 @@ print(settings.pace, settings.of_page({}, **own).pace)
 
 def run(folder: Path, *words: str, **variables: str) -> str:
     """Run a Python that has the package with one entry more."""
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder / "site"), **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python(*words, folder=folder, PYTHONPATH=str(folder / "site"), **variables)
     return done.stdout + done.stderr
 
 
@@ -152,10 +144,9 @@ def test_a_new_setting_is_one_entry(tmp_path: Path) -> None:
     conf.write_text(conf.read_text() + "drift_pace = 3\n")
     assert run(tmp_path, "-c", ASK) == "3 6\n"
     assert run(tmp_path, "-c", ASK, DRIFT_PACE="4") == "4 6\n"
-    assert "1 output verified" in run(
-        tmp_path, "-m", "sphinx_drift", "--pace", "5", "book/index.md"
-    )
-    assert "--pace: it must be a whole" in run(tmp_path, "-m", "sphinx_drift", "--pace=x", "book")
+    command = ("-m", "sphinx_drift", "book/index.md")
+    assert "1 output verified" in run(tmp_path, *command, "--pace=5")
+    assert "--pace: it must be a whole" in run(tmp_path, *command, "--pace=x")
     build = ("-m", "sphinx", "-b", "text", "book", "out")
     assert "1 output verified" in run(tmp_path, *build)
     shown = (tmp_path / "out" / "index.txt").read_text("utf-8")
