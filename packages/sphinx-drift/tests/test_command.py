@@ -24,6 +24,7 @@ from sphinx_drift import files as shared
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.run.choice import page_environment
+from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import Ready, planned
 from sphinx_drift.settings import Settings
@@ -287,6 +288,18 @@ def test_a_filter_of_any_project_that_matches_nothing_is_told(
         assert command.main([str(at)]) == code
         assert "nothing was filtered" not in (told := capsys.readouterr().err)
     assert "require: no page here matches 'page.md'" in told
+
+
+def test_each_of_several_books_has_its_libraries_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(HOST, "preload", ())
+    for name in ("json", "numpy"):
+        (tmp_path / name).mkdir()
+        table = f"[tool.sphinx-drift]\npreload = ['{name}']\n"
+        (tmp_path / name / "pyproject.toml").write_text(table)
+    shared.prepare([tmp_path / name / "page.md" for name in ("json", "numpy", "json")])
+    assert HOST.preload == ("json", "numpy")
 
 
 def test_a_page_has_filters_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
