@@ -134,13 +134,15 @@ def doctest(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style and formatting with ruff, spelling with codespell, and the checker's layers."""
+    """Check style and formatting with ruff, spelling with codespell, and who imports whom."""
     session.install(*CONSTRAINED, *tools("lint"))
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
     session.run("codespell")
+    layers = ("lint-imports", "--no-cache")
+    session.run(*layers, env={"PYTHONPATH": "docs/_ext"})
     with session.chdir(CHECKER):
-        session.run("lint-imports", "--no-cache")
+        session.run(*layers)
 
 
 @nox.session

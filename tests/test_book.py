@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-import runpy
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import nbformat
+import page_seeds
 import pytest
+import small_gpt
 import torch
+from experiment import cells, digest, read_record
 from test_listings import CELL as LISTING
 from the_book import DOCS, PAGES, current_site
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.lexer import TokenKind
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 from sphinx_drift.model import Cell, Expectation, Page
-from sphinx_drift.output.printed_text import printed
+from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
@@ -110,7 +112,7 @@ def expectations(path: Path) -> Iterator[Expectation]:
 
 
 def keys(text: str) -> list[tuple[TokenKind, str]]:
-    return [(token.kind, token.text) for token in tokens(text)]
+    return [(token.kind, token.text) for token in read_tokens(text)]
 
 
 def holds(found: list[tuple[TokenKind, str]], wanted: list[tuple[TokenKind, str]]) -> bool:
@@ -137,7 +139,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[Printed]:
         code = [cell for cell in stored.cells if cell.cell_type == "code"]
         own = [cell for cell in code if "cellView" not in cell.metadata]  # not the book's package
         for cell, executed in zip(read(path).cells, own, strict=True):
-            output = printed(executed.outputs)
+            output = read_outputs(executed.outputs)
             found += [Printed(path, e, output.select(e.part)) for e in cell.expectations]
     return found
 
@@ -147,7 +149,7 @@ def altered(text: str) -> Iterator[tuple[str, str]]:
 
     It is each digit in turn; in an output of many numbers, the last of each number.
     """
-    found = [token for token in tokens(text) if token.kind in (TokenKind.INT, TokenKind.FLOAT)]
+    found = [token for token in read_tokens(text) if token.kind in (TokenKind.INT, TokenKind.FLOAT)]
     for token in found:
         digits = re.finditer(r"\d", text[token.start : token.end].partition("e")[0])
         places = [token.start + digit.start() for digit in digits]
@@ -180,19 +182,25 @@ def test_each_altered_digit_is_caught(
     assert missed == []
 
 
-PAGE_SEEDS = runpy.run_path(str(DOCS / "_data" / "page_seeds.py"))
+def text_of(page: str) -> str:
+    return (DOCS / f"{page}.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("page", PAGE_SEEDS["MEASURED"])
-def test_tables_of_other_seeds_are_recorded_with_these_cells(page: str) -> None:
-    record = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))[page]
-    assert record["cells"] == PAGE_SEEDS["digest"](page), f"run page_seeds.py {page} again"
-    text = (DOCS / "companions" / f"{page}.md").read_text("utf-8")
-    assert [line for line in PAGE_SEEDS["lines"](page, record) if line not in text] == []
+def test_what_the_page_on_caches_says_of_sinks_holds_for_each_seed() -> None:
+    record = read_record(page_seeds.OUT)
+    now = digest(cells(page_seeds.PAGE, "page_seeds.py"))
+    assert record["cells"] == now, "run page_seeds.py again"
+    text = text_of(page_seeds.PAGE)
+    assert [line for line in page_seeds.lines(record) if line not in text] == []
+    for row in record["seeds"].values():
+        assert row["weight of `^`, moved"] > 0.7
+        assert row["loss, window, second kept"] > row["loss, window"]
+        assert row["loss, second kept, its value 0"] < row["loss, window"]
+        assert row["loss without `^`, window"] - row["loss without `^`, all"] < 0.025
 
 
 def test_one_call_takes_what_its_page_says() -> None:
-    record = json.loads((DOCS / "_data" / "attention-benchmark.json").read_text("utf-8"))
+    record = read_record("attention-benchmark.json")
     for row in record["results"]:
         length, peak = row["T"], row["peak_bytes"]
         if row["form"] == "written-out":
@@ -203,20 +211,17 @@ def test_one_call_takes_what_its_page_says() -> None:
     for name in ("results", "results, memory kept"):
         written, one = (row["seconds"] for row in record[name] if row["T"] == 8192)
         faster.append(written / one)
-    text = (DOCS / "companions" / "one-call.md").read_text("utf-8")
+    text = text_of("companions/one-call")
     for said in ("the one call was {:.1f} times as fast.", "the factor is {1:.2f}."):
         assert said.format(*faster) in text
 
 
-SMALL_GPT = runpy.run_path(str(DOCS / "_data" / "small_gpt.py"))
-
-
 def test_the_small_gpt_was_trained_by_the_cells_of_its_page() -> None:
-    record = json.loads(SMALL_GPT["OUT"].read_text("utf-8"))
-    assert record["cells"] == SMALL_GPT["digest"](), "run small_gpt.py again"
-    assert list(record["seeds"]) == [str(seed) for seed in SMALL_GPT["SEEDS"]]
-    text = SMALL_GPT["PAGE"].read_text("utf-8")
-    for name in SMALL_GPT["MODELS"]:
+    record = read_record(small_gpt.OUT)
+    assert record["cells"] == digest(small_gpt.code()), "run small_gpt.py again"
+    assert list(record["seeds"]) == [str(seed) for seed in small_gpt.SEEDS]
+    text = text_of(small_gpt.PAGE)
+    for name in small_gpt.MODELS:
         losses = [f"{row[name]:.2f}" for row in record["seeds"].values()]
         assert f"| {name} | {' | '.join(losses)} |" in text
     ahead = [row["five side by side"] - row["the GPT"] for row in record["seeds"].values()]
@@ -224,17 +229,13 @@ def test_the_small_gpt_was_trained_by_the_cells_of_its_page() -> None:
     assert [f"{min(ahead):.2f}", f"{max(ahead):.2f}"] == ["0.03", "0.05"]
     for name in ("five, twice as wide", "sixteen side by side"):
         assert all(row[name] > row["five side by side"] for row in record["seeds"].values())
+    widest, settings = small_gpt.MODELS[-2:], list(small_gpt.CHANGED)
+    others = record["other settings, seed 0"]
+    assert list(others) == [f"{name}, {how}" for name in widest for how in settings]
+    assert min(others.values()) > record["seeds"]["0"]["five side by side"]
+    assert f"so it is with {', '.join(settings[:2])} or {settings[2]} (one seed)" in text
     counting = record["Kneser-Ney"]
     lead, error = counting["the GPT is ahead by"]
     said = f"reaches {counting['loss']:.2f} on the same characters: the GPT is behind it by"
     assert f"{said} {-lead:.3f} ± {error:.3f}." in text
-    assert f"{SMALL_GPT['STEPS']:,} steps" in text
-
-
-def test_what_the_page_on_caches_says_of_sinks_holds_for_each_seed() -> None:
-    records = json.loads(PAGE_SEEDS["OUT"].read_text("utf-8"))
-    for row in records["kv-cache"]["seeds"].values():
-        assert row["weight of `^`, moved"][0] > 0.7
-        assert row["loss, window, second kept"][0] > row["loss, window"][0]
-        assert row["loss, second kept, its value 0"][0] < row["loss, window"][0]
-        assert row["loss without `^`, window"][0] - row["loss without `^`, all"][0] < 0.025
+    assert f"{small_gpt.STEPS:,} steps" in text

@@ -12,15 +12,14 @@ of an experiment are trained at once, each with its own random numbers.
 from __future__ import annotations
 
 import copy
-import json
 import math
 import sys
 from functools import partial
 from itertools import permutations, product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from experiment import read_record, write_record
 from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 from torch.nn.functional import cross_entropy
@@ -31,7 +30,7 @@ from selfattn.trained import TwoHeads, accuracies, sentences
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-OUT = Path(__file__).with_name("many-seeds.json")
+OUT = "many-seeds.json"
 SEEDS = range(20)
 DEALS = list(product(range(3), repeat=3))
 SIX = list(permutations(range(3)))
@@ -104,25 +103,16 @@ def questions(deals: list[tuple[int, ...]]) -> tuple[Tensor, Tensor]:
     return x, answers
 
 
-def cards(
-    *,
-    deals: list[tuple[int, ...]] = DEALS,
-    held_out: Tensor | None = None,
-    steps: int = 200,
-    learning_rate: float = 0.03,
-    start: float = 1.0,
-    slower: dict[str, float] | None = None,
-    **options: Any,
-) -> list[int]:
-    """Return each seed's right answers about held-out deals; the query matrix starts at `start`."""
-    return right_answers(deals, held_out, steps, learning_rate, start, slower, **options)[1]
+def cards(**options: Any) -> list[int]:
+    """Return each seed's right answers about held-out deals."""
+    return right_answers(**options)[1]
 
 
 def right_answers(
-    deals: list[tuple[int, ...]], held_out: Tensor | None, *args: Any, **options: Any
+    deals: list[tuple[int, ...]] = DEALS, **options: Any
 ) -> tuple[list[int], list[int]]:
     """Return each seed's right answers about the deals it was trained with, and the others."""
-    models, kept = learn(deals, held_out, *args, **options)
+    models, kept = learn(deals, **options)
     x, answers = questions(deals)
     with torch.no_grad():
         right = torch.stack([(m(x).argmax(-1) == answers).sum(-1) for m in models])
@@ -130,15 +120,19 @@ def right_answers(
 
 
 def learn(
-    deals: list[tuple[int, ...]],
-    held_out: Tensor | None,
-    steps: int,
+    deals: list[tuple[int, ...]] = DEALS,
+    *,
+    held_out: Tensor | None = None,
+    steps: int = 200,
     learning_rate: float = 0.03,
     start: float = 1.0,
     slower: dict[str, float] | None = None,
     **options: Any,
 ) -> tuple[list[Lookup], Tensor]:
-    """Return a trained layer for each seed, and which deals they were trained with."""
+    """Return a trained layer for each seed, and which deals they were trained with.
+
+    The query matrix starts at `start` times what is drawn.
+    """
     x, answers = questions(deals)
     if held_out is None:
         torch.manual_seed(123)
@@ -168,7 +162,7 @@ def looking_up() -> list[dict[str, Any]]:
     There the most that the card gets is given, and the least that the question itself gets.
     `says` has the numbers that the values of the three questions themselves answer.
     """
-    models, found = learn(DEALS, None, 200)[0], []
+    models, found = learn()[0], []
     for model, weights in zip(models, last_looks(models, DEALS), strict=True):
         card, low = weights[:, range(3), range(3)], {}
         for color, number in product(range(3), range(3)):
@@ -192,7 +186,7 @@ def leak_rules(steps: int) -> list[list[list[float]]]:
     x, answers = questions([deal for deal in DEALS if len(set(deal)) < len(deal)])
     found = []
     for deal in range(len(SIX)):
-        models, kept = learn(SIX, torch.tensor([deal]), steps)
+        models, kept = learn(SIX, held_out=torch.tensor([deal]), steps=steps)
         on_cards = last_looks(models, SIX)[:, kept][..., :3]
         asked = on_cards[..., range(3), range(3)].mean((1, 2))
         with torch.no_grad():
@@ -207,7 +201,8 @@ def leak(steps: int) -> list[list[list[int]]]:
 
     Six orders of the cards are one question to the layer, so each is trained with and asked once.
     """
-    deals = (right_answers(SIX, torch.tensor([deal]), steps) for deal in range(len(SIX)))
+    held_out = map(torch.tensor, ([deal] for deal in range(len(SIX))))
+    deals = (right_answers(SIX, held_out=deal, steps=steps) for deal in held_out)
     runs = [[[6 * x for x in run] for run in zip(*each, strict=True)] for each in deals]
     return [list(each) for each in zip(*runs, strict=True)]
 
@@ -262,7 +257,7 @@ EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
     "cards, nothing shared": cards,
     "cards, weight of the asked card": looking_up,
     "cards, queries at 0": lambda: list(
-        zip(*right_answers(DEALS, None, 200, start=0, slower={W_QUERY: math.inf}), strict=True)
+        zip(*right_answers(start=0, slower={W_QUERY: math.inf}), strict=True)
     ),
     **{f"cards, {name} shared": partial(cards, shared=s) for name, s in SHARED.items()},
     "cards, all three shared, 1000 steps": partial(cards, shared=SHARED["all three"], steps=1000),
@@ -322,11 +317,10 @@ EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
 def main() -> None:
     """Run the experiments and write down what each seed learned."""
     torch.set_num_threads(1)
-    results = json.loads(OUT.read_text("utf-8")) if OUT.exists() else {}
+    results = read_record(OUT)
     for name in sys.argv[1:] or EXPERIMENTS:
         results[name] = EXPERIMENTS[name]()
-        lines = (f"{json.dumps(each)}: {json.dumps(seeds)}" for each, seeds in results.items())
-        OUT.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        write_record(OUT, results)
 
 
 if __name__ == "__main__":

@@ -6,14 +6,13 @@ section on the page "My numbers differ"; a test makes them again.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from itertools import permutations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from experiment import write_record
 from numbers_file import packed
 from torch import Tensor, nn
 
@@ -23,7 +22,7 @@ from selfattn.examples import six_tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-FILE = Path(__file__).with_name("mistakes.json")
+FILE = "mistakes.json"
 X = six_tokens().inputs  # (6, 3)
 AHEAD = torch.ones(6, 6).triu(diagonal=1).bool()
 DIAGONAL = torch.eye(6).bool()
@@ -370,7 +369,7 @@ def recorded() -> dict[str, Any]:
 
 
 def main() -> None:
-    FILE.write_text(json.dumps(recorded(), ensure_ascii=False, indent=1) + "\n", "utf-8")
+    write_record(FILE, recorded())
 
 
 if __name__ == "__main__":

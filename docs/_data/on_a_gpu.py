@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import small_gpt
 import torch
+from experiment import cells
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
@@ -116,8 +117,7 @@ def peak(run: Callable[[], object]) -> float:
 def same_seed() -> Iterable[list[str]]:
     """Return a row for each place: the loss on the new text, and what the model writes."""
     torch.set_num_threads(1)
-    cells = small_gpt.CELL.findall(small_gpt.PAGE.read_text("utf-8"))
-    write = next(cell for cell in cells if "def write(" in cell)
+    write = next(cell for cell in cells(small_gpt.PAGE) if "def write(" in cell)
     places: dict[str, Any] = {
         "the CPU": nullcontext(),
         "the GPU, with the two lines": reproducible("cuda"),
@@ -126,7 +126,7 @@ def same_seed() -> Iterable[list[str]]:
     for name, place in places.items():
         with place:
             names: dict[str, Any] = {}
-            exec(small_gpt.code() + write, names)  # noqa: S102
+            exec("\n".join([*small_gpt.code(), write]), names)  # noqa: S102
             torch.manual_seed(SEED)
             model = names["model"] = names["GPT"]()
             names["learn"](model, STEPS)

@@ -10,10 +10,6 @@ model that is in it already isn't trained again.
 from __future__ import annotations
 
 import base64
-import functools
-import hashlib
-import json
-import re
 import sys
 from collections import Counter
 from math import log
@@ -21,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from experiment import cells, digest, names_of, read_record, write_record
 from torch import Tensor, nn
 
 from selfattn import small_gpt
-from selfattn.verdict import THE_VERDICT
+from selfattn.small_gpt import THE_VERDICT
 
-OUT = Path(__file__).with_name("small-gpt.json")
-PAGE = Path(__file__).parents[1] / "companions" / "small-gpt.md"
-CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OUT, PAGE = "small-gpt.json", "companions/small-gpt"
 STEPS, SEEDS, KEPT = 6000, (123, 0, 1, 2, 3), 123
 # How many characters the nets without attention read side by side, and how wide they are.
 SIDE_BY_SIDE = {
@@ -37,6 +32,12 @@ SIDE_BY_SIDE = {
     "sixteen side by side": (16, 180),
 }
 MODELS = ("the GPT", "without attention", *SIDE_BY_SIDE)
+# Other settings of the widest two: what of the page's cells is replaced by what, and the dropout.
+CHANGED = {
+    "twice the dropout": ("", "", 0.4),
+    "half the learning rate": ("learning_rate=0.004", "learning_rate=0.002", 0.2),
+    "a third of the weight decay": ("weight_decay=0.3", "weight_decay=0.1", 0.2),
+}
 DISCOUNTS, BACKS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95), range(2, 8)
 
 
@@ -50,15 +51,17 @@ class Nothing(nn.Module):
 class SideBySide(nn.Module):
     """A model that reads a few characters side by side, as Bengio et al. did in 2003."""
 
-    def __init__(self, letters: int, back: int, hidden: int, d: int = 32) -> None:
+    def __init__(
+        self, letters: int, back: int, hidden: int, dropout: float = 0.2, d: int = 32
+    ) -> None:
         super().__init__()
         self.back, self.nothing = back, letters
         self.characters = nn.Embedding(letters + 1, d)  # one more, for what is before the first
         self.layers = nn.Sequential(
-            nn.Dropout(0.2),
+            nn.Dropout(dropout),
             nn.Linear(back * d, hidden),
             nn.GELU(),
-            nn.Dropout(0.2),
+            nn.Dropout(dropout),
             nn.Linear(hidden, letters),
         )
 
@@ -68,30 +71,26 @@ class SideBySide(nn.Module):
         return logits
 
 
-def code() -> str:
+def code() -> list[str]:
     """Return the cells of the page that define model, training and loss."""
-    before = PAGE.read_text("utf-8").partition("small_gpt.py")[0]
     others = ("steps=100", "who_sees(", "stages")  # what only shows a block
-    return "\n".join(
-        cell for cell in CELL.findall(before) if not any(other in cell for other in others)
-    )
+    before = cells(PAGE, "small_gpt.py")
+    return [cell for cell in before if not any(other in cell for other in others)]
 
 
-def digest() -> str:
-    """Return a digest of these cells, which changes where the weights have to be made again."""
-    lines = (line for line in code().splitlines() if not line.startswith("print("))
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+def names() -> dict[str, Any]:
+    """Return what these cells define."""
+    return names_of("\n".join(code()))
 
 
-def train(names: dict[str, Any], seed: int, name: str) -> nn.Module:
+def train(page: dict[str, Any], seed: int, name: str, dropout: float = 0.2) -> nn.Module:
     """Train the model of a row of the page's table by the page's functions."""
     torch.manual_seed(seed)
-    letters = len(names["letters"])
-    sizes = SIDE_BY_SIDE.get(name)
-    model: Any = SideBySide(letters, *sizes) if sizes else names["GPT"]()
+    letters, sizes = len(page["letters"]), SIDE_BY_SIDE.get(name)
+    model: Any = SideBySide(letters, *sizes, dropout) if sizes else page["GPT"]()
     for block in model.blocks if name == "without attention" else ():
         block.attention = Nothing()
-    trained: nn.Module = names["learn"](model, STEPS)
+    trained: nn.Module = page["learn"](model, STEPS)
     return trained
 
 
@@ -130,9 +129,9 @@ def best_counting(cut: int) -> dict[str, Any]:
     ]
     _, discount, back = min(settings)
     losses = kneser_ney(cut, range(cut + 16, len(THE_VERDICT)), discount, back)
-    model = names_of(code())["GPT"]().eval()
+    model = names()["GPT"]().eval()
     small_gpt.load_weights(model)
-    ahead = losses - names_of(code())["losses_of"](model)  # at each character
+    ahead = losses - names()["losses_of"](model)  # at each character
     error = ahead.std() / len(ahead) ** 0.5
     return {
         "discount": discount,
@@ -140,14 +139,6 @@ def best_counting(cut: int) -> dict[str, Any]:
         "loss": round(losses.mean().item(), 4),
         "the GPT is ahead by": [round(ahead.mean().item(), 4), round(error.item(), 4)],
     }
-
-
-@functools.cache
-def names_of(source: str) -> dict[str, Any]:
-    """Run cells, and return their names."""
-    names: dict[str, Any] = {}
-    exec(source, names)  # noqa: S102 - the book's own
-    return names
 
 
 def packed(model: nn.Module) -> str:
@@ -159,25 +150,32 @@ def packed(model: nn.Module) -> str:
 
 def main() -> None:
     """Train with the seeds that are named, or all, and write down what comes of it."""
-    names = names_of(code())
     torch.set_num_threads(1)
-    record = json.loads(OUT.read_text("utf-8")) if OUT.exists() else {}
-    if record.get("cells") != digest():
-        record = {"cells": digest(), "seeds": {}}
+    record, cells_now = read_record(OUT), digest(code())
+    if record.get("cells") != cells_now:
+        record = {"cells": cells_now, "seeds": {}}
     for seed in map(int, sys.argv[1:] or SEEDS):
         found = record["seeds"].setdefault(str(seed), {})
         for name in MODELS:
             if name in found:
                 continue
-            model = train(names, seed, name)
+            model = train(names(), seed, name)
             if (name, seed) == (MODELS[0], KEPT):
                 path = Path(small_gpt.__file__).with_suffix(".txt")
                 path.write_text(packed(model), "ascii")
-            found[name] = round(names["losses_of"](model).mean().item(), 4)
+            found[name] = round(names()["losses_of"](model).mean().item(), 4)
             print(seed, name, found[name])
-            OUT.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
-    record["Kneser-Ney"] = best_counting(names["cut"])
-    OUT.write_text(json.dumps(record, indent=1) + "\n", "utf-8")
+            write_record(OUT, record)
+    others = record.setdefault("other settings, seed 0", {})
+    for name in MODELS[-2:]:
+        for setting, (usual, other, dropout) in CHANGED.items():
+            if f"{name}, {setting}" not in others:
+                page = names_of("\n".join(code()).replace(usual, other))
+                losses = page["losses_of"](train(page, 0, name, dropout))
+                others[f"{name}, {setting}"] = round(losses.mean().item(), 4)
+                write_record(OUT, record)
+    record["Kneser-Ney"] = best_counting(names()["cut"])
+    write_record(OUT, record)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import torch
@@ -30,6 +30,9 @@ from selfattn.trained import (
     train,
     without_head,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 OUT = Path(__file__).with_name("trained-seeds.json")
 SEEDS = range(20)
@@ -67,31 +70,29 @@ def measure(seed: int) -> dict[str, Any]:
     return row
 
 
-def with_average(model: TwoHeads, head: int) -> TwoHeads:
-    """Return a copy in which a head brings to every sentence its average over all."""
+def changed(model: TwoHeads, head: int, change: Callable[[Tensor], Tensor]) -> TwoHeads:
+    """Return a copy in which a head brings to all sentences what a function makes of it."""
 
     def hook(_layer: Any, joined: tuple[Tensor]) -> Tensor:
         brought, part = joined[0].clone(), slice(2 * head, 2 * head + 2)
-        brought[..., part] = brought[..., part].mean(dim=0)
+        brought[..., part] = change(joined[0][..., part])
         return brought
 
-    changed = copy.deepcopy(model)
-    changed.attention.out_proj.register_forward_pre_hook(hook)
-    return changed
+    copied = copy.deepcopy(model)
+    copied.attention.out_proj.register_forward_pre_hook(hook)
+    return copied
+
+
+def with_average(model: TwoHeads, head: int) -> TwoHeads:
+    """Return a copy in which a head brings to every sentence its average over all."""
+    return changed(model, head, lambda brought: brought.mean(dim=0))
 
 
 @torch.no_grad()
 def exchanged(model: TwoHeads, head: int) -> list[float]:
     """Give each sentence what a head found in another; count its answers, and the other's."""
-
-    def hook(_layer: Any, joined: tuple[Tensor]) -> Tensor:
-        brought, part = joined[0].clone(), slice(2 * head, 2 * head + 2)
-        brought[..., part] = joined[0].flip(0)[..., part]
-        return brought
-
-    held_out, changed = sentences()[1], copy.deepcopy(model)
-    changed.attention.out_proj.register_forward_pre_hook(hook)
-    says = changed(held_out[:, :-1]).argmax(dim=-1)
+    held_out = sentences()[1]
+    says = changed(model, head, lambda brought: brought.flip(0))(held_out[:, :-1]).argmax(dim=-1)
     right = [(says == rows[:, 1:]).double().mean(dim=0) for rows in (held_out, held_out.flip(0))]
     return [round(each[place - 1].item(), 4) for each in right for place in (VERB, PRONOUN)]
 
@@ -106,9 +107,9 @@ def looks_for(model: TwoHeads, head: int) -> str:
 
 def without_mask(model: TwoHeads) -> TwoHeads:
     """Let a model see the words ahead, after training."""
-    changed = copy.deepcopy(model)
-    changed.attention.mask[:] = False
-    return changed
+    unmasked = copy.deepcopy(model)
+    unmasked.attention.mask[:] = False
+    return unmasked
 
 
 def shuffled(seed: int) -> TwoHeads:

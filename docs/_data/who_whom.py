@@ -9,27 +9,20 @@ each position, so that a value can tell who chased from who was chased.
 
 from __future__ import annotations
 
-import json
-import re
-from pathlib import Path
 from typing import Any
 
 import torch
+from experiment import cells, names_of, write_record
 from torch import nn
 
 from selfattn import CausalAttention, MultiHeadAttentionWrapper, fit
 
-OUT = Path(__file__).with_name("who-whom.json")
-PAGE = Path(__file__).parents[1] / "self-attention" / "multi-head.md"
-CELL = re.compile(r"^```\{code-cell\} ipython3\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SEEDS = range(20)
 SETTINGS = {  # width, steps, learning rate
     "24 wide": (24, 600, 0.01),
     "24 wide, 3,000 steps": (24, 3000, 0.003),
     "48 wide, 3,000 steps": (48, 3000, 0.003),
 }
-
-
 MODELS = ("1", "2", "1, own embeddings,")
 
 
@@ -38,14 +31,6 @@ class TokenAtPosition(nn.Embedding):
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         return super().forward(ids + 22 * torch.arange(4))
-
-
-def cells() -> dict[str, Any]:
-    """Return what the cells of the page define before a model is trained."""
-    before, _, _ = PAGE.read_text("utf-8").partition("from selfattn import CausalAttention")
-    names: dict[str, Any] = {}
-    exec("".join(CELL.findall(before)), names)  # noqa: S102 - the book's own
-    return names
 
 
 def measure(names: dict[str, Any], kind: str, setting: str, seed: int) -> list[float]:
@@ -66,15 +51,14 @@ def measure(names: dict[str, Any], kind: str, setting: str, seed: int) -> list[f
 
 def main() -> None:
     """Measure everything and write the figures down."""
-    names = cells()
+    names = names_of("".join(cells("self-attention/multi-head", "from selfattn import Causal")))
     torch.set_num_threads(1)
     record = {
         f"{kind} {setting}": [measure(names, kind, setting, seed) for seed in SEEDS]
         for kind in MODELS
         for setting in SETTINGS
     }
-    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in record.items())
-    OUT.write_text("{\n" + rows + "\n}\n", encoding="utf-8")
+    write_record("who-whom.json", record)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 
 from figures.values import page_values
-from later import show_later
+from page_values.later import show_later
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,8 @@ from figures.board import signed
 from figures.drawings import all_drawings
 from figures.numbered_blocks import CaptionedDirective
 from figures.values import page_values
-from later import show_later
 from page_values import data_file
+from page_values.later import show_later
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -161,7 +161,10 @@ def _run(file: Opened, *, update: bool, prose: bool) -> Checked:
         return loaded and chosen(loaded[0], execution.versions)
 
     page = chosen(page, execution.versions)
-    change = change_for(path, page, notebook, result, judge, reread) if update else None
+    change = None
+    if update:
+        filters = file.ready.settings.filters
+        change = change_for(path, page, notebook, result, judge, reread, filters)
     notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
     return Checked(result, change, tuple(notes))
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.run.injected import package_origins, report_environment, report_versions
 from sphinx_drift.run.reads import reads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
+
+    from sphinx_drift.probes import Injected
 
 SKIPS = frozenset({"skip-execution", "nbval-skip"})
 """The tags of a cell that is not run."""
@@ -40,36 +40,10 @@ class Failure:
     message: str
 
 
-class Injected(NamedTuple):
-    """A function that stands alone, as it is sent into a page's kernel."""
-
-    name: str
-    source: str
-    arguments: tuple[str, ...] = ()
-
-
-@cache
-def injected(
-    function: Callable[..., object], *arguments: str, helper: Callable[..., object] | None = None
-) -> Injected:
-    """Return a call of a function, which may use nothing but its imports and its helper."""
-    source = "\n\n".join(map(inspect.getsource, filter(None, (helper, function))))
-    return Injected(function.__name__, source, arguments)
-
-
 OWN_ANSWERS = {
     function.__name__ for function in (report_environment, package_origins, report_versions, reads)
 }
 """The checker's own questions, whose names no probe may have."""
-
-
-class Probe(NamedTuple):
-    """What an extension asks a page's kernel."""
-
-    before: Injected | None
-    """Runs before the first cell."""
-    after: Injected
-    """Runs after the last; its answer is kept under its name."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import functools
 import json
 from typing import TYPE_CHECKING, Any
 
-from page_probe import keep_page_values, page_values
+from page_values.probe import keep_page_values, page_values
 from sphinx_drift import api
 
 if TYPE_CHECKING:

@@ -1,0 +1,36 @@
+"""What is asked of a page's kernel: functions that stand alone, with their source."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Injected(NamedTuple):
+    """A function that stands alone, as it is sent into a page's kernel."""
+
+    name: str
+    source: str
+    arguments: tuple[str, ...] = ()
+
+
+@cache
+def injected(
+    function: Callable[..., object], *arguments: str, helper: Callable[..., object] | None = None
+) -> Injected:
+    """Return a call of a function, which may use nothing but its imports and its helper."""
+    source = "\n\n".join(map(inspect.getsource, filter(None, (helper, function))))
+    return Injected(function.__name__, source, arguments)
+
+
+class Probe(NamedTuple):
+    """What an extension asks a page's kernel."""
+
+    before: Injected | None
+    """Runs before the first cell."""
+    after: Injected
+    """Runs after the last; its answer is kept under its name."""
