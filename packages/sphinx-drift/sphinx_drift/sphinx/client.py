@@ -14,7 +14,7 @@ from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
-from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.run_and_judge import ready, run_and_judge
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.expectations import read_page
 from sphinx_drift.source.markdown import read_markdown
@@ -170,11 +170,9 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         settings = state.settings
         if self.nb_config.execution_mode != "cache":  # its own metadata says so
             settings = replace(settings, cache=None)
-        folder, file = self._path.parent, file_of(env)
-        result, execution, _ = run_and_judge(
-            page, self.notebook, folder=folder, file=file, settings=settings
-        )
-        for path in execution.answers.get(reads.__name__, ()) if settings.live else ():
+        to_run = ready(Path(file_of(env)), page, self.notebook, settings)
+        result, execution, _ = run_and_judge(to_run)
+        for path in execution.answers.get(reads.__name__, ()) if env.config.drift_live else ():
             if Path(path).is_file():
                 env.note_dependency(path)  # Sphinx reads the page again when the file changes
         page = chosen(page, execution.versions)

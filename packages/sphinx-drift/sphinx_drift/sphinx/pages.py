@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,16 +18,23 @@ from sphinx.errors import ConfigError
 from sphinx_drift.book import left_out
 from sphinx_drift.run import cache
 from sphinx_drift.run.choice import is_ci
-from sphinx_drift.run_and_judge import run_ahead
+from sphinx_drift.run.reads import stamp_of
+from sphinx_drift.run_and_judge import ready, run_ahead
+from sphinx_drift.settings import table_in
+from sphinx_drift.source.metadata import left_out_by
+from sphinx_drift.source.read_source import load
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.quotations import names_quoted
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
+
+    from sphinx_drift.run_and_judge import Ready
+    from sphinx_drift.settings import Settings
 
 
 def find_outdated(
@@ -37,7 +45,7 @@ def find_outdated(
     failed = {name for name, page in state.results.items() if page.failed}
     failed |= {name for name in env.found_docs & env.all_docs.keys() if _changed(env, name)}
     # Sphinx adds pages that changed, or a file that they read.
-    runs_all = is_ci() or not state.settings.live
+    runs_all = is_ci() or not app.config.drift_live
     current = cache.current(state.settings.cache) if state.settings.cache else ()
     run = {
         name
@@ -68,7 +76,7 @@ def _changed(env: BuildEnvironment, name: str) -> bool:
 def _stamps(env: BuildEnvironment, name: str) -> list[list[int] | None]:
     """Return what changes with the files of a page."""
     files = [Path(env.doc2path(name)), *(env.srcdir / f for f in env.dependencies[name])]
-    return [cache.stamp_of(file) for file in sorted(files)]
+    return [stamp_of(str(file)) for file in sorted(files)]
 
 
 def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
@@ -86,8 +94,21 @@ def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> 
     by_time = sorted(docnames, key=lambda name: -(state.pages[name].seconds or 0.0))
     paths = [Path(env.doc2path(name)) for name in by_time]
     sure = [path for path in paths if not left_out(path, mode, patterns)]
-    begun = run_ahead(dict.fromkeys(sure, state.settings))
+    begun = run_ahead(_to_begin(sure, state.settings))
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
+
+
+def _to_begin(paths: Iterable[Path], settings: Settings) -> Iterator[Ready]:
+    """Yield the pages that run for sure: of one with a mode of its own, its parser knows."""
+    key = settings.metadata_key
+    for path in paths:
+        with suppress(Exception):  # it is read again, where that is an outcome
+            if loaded := load(path):
+                page = ready(path, *loaded, settings)
+                own = page.notebook.metadata
+                has_mode = "execution_mode" in table_in(own, key) or left_out_by(own, key)
+                if page.page.is_checked and not has_mode:
+                    yield page
 
 
 def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:

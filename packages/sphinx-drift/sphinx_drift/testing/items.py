@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import check, has_cells, is_page, is_searched, prepare
+from sphinx_drift.files import check, has_cells, is_page, is_searched, opened, prepare
 from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if config.option.drift:
             chosen_runner()  # rejects unknown values
         changed_by_environment(Settings())  # the same
-        device = choose_device(module=find_project(config.rootpath).devices)
+        device = choose_device(modules={find_project(config.rootpath).devices})
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
     if device:
@@ -213,7 +213,7 @@ class _Run(_Item):
         path = Path(os.path.relpath(self.path))
         with pytest.MonkeyPatch.context() as patch:
             patch.delenv("PYTEST_CURRENT_TEST")  # libraries ask for it, and then do other things
-            self.result = check(path, named=self.session.isinitpath(self.path)).result
+            self.result = check(opened(path, named=self.session.isinitpath(self.path))).result
         if Kind.VERIFIED not in self.conclude():
             pytest.skip(summary([self.result]))
 
