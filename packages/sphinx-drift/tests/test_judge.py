@@ -204,7 +204,7 @@ def test_what_is_glued_is_documented(
 )
 def test_a_failure_in_no_cell_is_no_pass(executed: tuple[int, ...], expected: Kind) -> None:
     execution = Execution(frozenset(executed), Failure(Ending.DEAD_KERNEL, None, "no answer"))
-    result = outcomes(page_of((expecting("good"),)), notebook(OK), execution)
+    result = outcomes(page_of((expecting("good"), expecting("good"))), notebook(OK), execution)
     assert (kinds(result)[-1], result.outcomes[-1].message) == (expected, "no answer")
 
 

@@ -98,7 +98,7 @@ def _objection(documented: str, executed: str, origin: Origin) -> str:
     objection = ""
     if abs(shown - value) > half_unit(executed) * _SLACK:
         objection = f"the page printed another value when run again: {origin.text}"
-    # How far a number is from a documented 0.0, `_beyond` says; but 0.0 and -0.0 differ.
+    # `_beyond` says how far a number is from a documented 0.0; but a true 0.0 differs from -0.0.
     elif expected.is_signed() != value.is_signed() and (expected or not value):
         objection = f"the sign differs: {origin.text}"
     elif _has_other_form(documented, executed):

@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import apply_filters
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, read_outputs
-from sphinx_drift.source.lines import NEWLINE
-from sphinx_drift.source.markdown import DIRECTIVE
+from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sphinx_drift.model import Cell, Outcome
+    from nbformat import NotebookNode
+
+    from sphinx_drift.model import Cell, Outcome, Page
+    from sphinx_drift.output.filters import Filter
     from sphinx_drift.output.printed_text import Printed
-    from sphinx_drift.source.fixes import Fixes
+
+
+class Fixes(NamedTuple):
+    """What is to be written into a page or a notebook."""
+
+    page: Page
+    """What it documents."""
+    executed: NotebookNode
+    """Its notebook, as it was run."""
+    outcomes: Sequence[Outcome]
+    """What new outputs fix."""
+    reasons: Mapping[int, str]
+    """Why outputs can't be checked, by the numbers of their cells."""
+    filters: Sequence[Filter]
+    """What is never written as it was printed."""
 
 
 def page_with_outputs(text: str, fixes: Fixes) -> str:
@@ -43,12 +59,12 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
             )
             options, rows = content[: body - first - 1], content[body - first - 1 :]
             if reason and not expectation.unchecked:
-                options.append(f":unchecked: {reason}")
+                options = [f":unchecked: {reason}", *(options or [""])]
             elif first in texts:
                 rows = _rows(texts[first])
             else:
                 continue
-            block = _block(opening, [*filter(str.strip, options)], rows)
+            block = _block(opening, options, rows)
             lines[first - 1 : last] = _like(lines[first - 1], block)
     return "".join(lines).removesuffix(ends[0])
 
@@ -70,9 +86,10 @@ def _block(opening: str, options: Sequence[str], rows: Sequence[str]) -> list[st
     longest = max(map(len, re.findall(rf"(?m)^[ \t]*({mark}+)", "\n".join(rows))), default=0)
     name = opening.lstrip(mark)
     fence = mark * max(len(opening) - len(name), longest + 1)
-    # Without a blank line, the first row could be read as an option.
-    gap = [""] if options or "".join(rows[:1]).lstrip().startswith(":") else []
-    return [fence + name, *options, *gap, *rows, fence]
+    ends_blank = bool(options) and not options[-1].strip()
+    if rows and rows[0].lstrip().startswith(":") and not ends_blank:
+        options = [*options, ""]  # else that row would be read as an option
+    return [fence + name, *options, *rows, fence]
 
 
 def _text(outcome: Outcome) -> str:
@@ -106,6 +123,7 @@ def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, fixes: Fixe
             options.append(f":raises: {raises}")
         if reason:
             options.append(f":unchecked: {reason}")
+        options += [""] * bool(options)
         rows = [] if reason else _rows(apply_filters(output.select(part), fixes.filters))
         yield from _block(f"```{{{DIRECTIVE}}}", options, rows)
 
