@@ -19,9 +19,9 @@ from the_book import DOCS, PAGES, current_site
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.compare.lexer import TokenKind
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 from sphinx_drift.model import Cell, Expectation, Page
-from sphinx_drift.output.printed_text import printed
+from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def expectations(path: Path) -> Iterator[Expectation]:
 
 
 def keys(text: str) -> list[tuple[TokenKind, str]]:
-    return [(token.kind, token.text) for token in tokens(text)]
+    return [(token.kind, token.text) for token in read_tokens(text)]
 
 
 def holds(found: list[tuple[TokenKind, str]], wanted: list[tuple[TokenKind, str]]) -> bool:
@@ -139,7 +139,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[Printed]:
         code = [cell for cell in stored.cells if cell.cell_type == "code"]
         own = [cell for cell in code if "cellView" not in cell.metadata]  # not the book's package
         for cell, executed in zip(read(path).cells, own, strict=True):
-            output = printed(executed.outputs)
+            output = read_outputs(executed.outputs)
             found += [Printed(path, e, output.select(e.part)) for e in cell.expectations]
     return found
 
@@ -149,7 +149,7 @@ def altered(text: str) -> Iterator[tuple[str, str]]:
 
     It is each digit in turn; in an output of many numbers, the last of each number.
     """
-    found = [token for token in tokens(text) if token.kind in (TokenKind.INT, TokenKind.FLOAT)]
+    found = [token for token in read_tokens(text) if token.kind in (TokenKind.INT, TokenKind.FLOAT)]
     for token in found:
         digits = re.finditer(r"\d", text[token.start : token.end].partition("e")[0])
         places = [token.start + digit.start() for digit in digits]
@@ -229,6 +229,11 @@ def test_the_small_gpt_was_trained_by_the_cells_of_its_page() -> None:
     assert [f"{min(ahead):.2f}", f"{max(ahead):.2f}"] == ["0.03", "0.05"]
     for name in ("five, twice as wide", "sixteen side by side"):
         assert all(row[name] > row["five side by side"] for row in record["seeds"].values())
+    widest, settings = small_gpt.MODELS[-2:], list(small_gpt.CHANGED)
+    others = record["other settings, seed 0"]
+    assert list(others) == [f"{name}, {how}" for name in widest for how in settings]
+    assert min(others.values()) > record["seeds"]["0"]["five side by side"]
+    assert f"so it is with {', '.join(settings[:2])} or {settings[2]} (one seed)" in text
     counting = record["Kneser-Ney"]
     lead, error = counting["the GPT is ahead by"]
     said = f"reaches {counting['loss']:.2f} on the same characters: the GPT is behind it by"

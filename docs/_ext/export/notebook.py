@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from export.markdown import DRAWING
 from export.picture import to_png
-from sphinx_drift.api import printed
+from sphinx_drift.api import read_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -85,7 +85,7 @@ def code_cell(executed: NotebookNode, count: int, exceptions: Mapping[str, str])
         if "execution_count" in output:
             output.execution_count = count
     metadata: dict[str, object] = {}
-    if printed(outputs).error:
+    if read_outputs(outputs).error:
         metadata["tags"] = ["raises-exception"]
     if exceptions:
         metadata["drift"] = dict(exceptions)

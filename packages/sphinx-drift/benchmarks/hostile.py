@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from nbformat import v4
 
 from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.output.filters import DEFAULTS, filtered
-from sphinx_drift.output.html_text import html_text
-from sphinx_drift.output.printed_text import printed
+from sphinx_drift.output.filters import DEFAULTS, apply_filters
+from sphinx_drift.output.html_text import read_html
+from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 from sphinx_drift.source.markdown import _OPENING
@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
 def _printed(text: str, form: str = "html") -> object:
     data = {"text/plain": "x", f"text/{form}": text}
-    return printed([v4.new_output("display_data", data)])
+    return read_outputs([v4.new_output("display_data", data)])
 
 
 def _printed_streams(text: str) -> object:
     pieces = enumerate(text[i : i + 9] for i in range(0, len(text), 9))
     names = ("stdout", "stderr")
-    return printed([v4.new_output("stream", name=names[n % 2], text=piece) for n, piece in pieces])
+    return read_outputs(
+        [v4.new_output("stream", name=names[n % 2], text=piece) for n, piece in pieces]
+    )
 
 
 def _rounded(text: str, documented: str, executed: str, precise: str = "") -> object:
@@ -48,20 +50,20 @@ def _nested(text: str) -> str:
 
 
 SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
-    "slashes before a kernel": (lambda text: filtered(text, DEFAULTS), "/", " ipykernel_1"),
-    "slashes in a path": (lambda text: filtered(text, DEFAULTS), "/", "ipykernel_"),
-    "roots in a path": (lambda text: filtered(text, DEFAULTS), "//a", "ipykernel_"),
-    "addresses": (lambda text: filtered(text, DEFAULTS), "at 0x7f", ""),
-    "digits of one number": (lambda text: filtered(text, DEFAULTS), "9", ""),
-    "dots in a time": (lambda text: filtered(text, DEFAULTS), "1..", ""),
-    "times after a time": (lambda text: filtered(text, DEFAULTS), " 2min", ""),
+    "slashes before a kernel": (lambda text: apply_filters(text, DEFAULTS), "/", " ipykernel_1"),
+    "slashes in a path": (lambda text: apply_filters(text, DEFAULTS), "/", "ipykernel_"),
+    "roots in a path": (lambda text: apply_filters(text, DEFAULTS), "//a", "ipykernel_"),
+    "addresses": (lambda text: apply_filters(text, DEFAULTS), "at 0x7f", ""),
+    "digits of one number": (lambda text: apply_filters(text, DEFAULTS), "9", ""),
+    "dots in a time": (lambda text: apply_filters(text, DEFAULTS), "1..", ""),
+    "times after a time": (lambda text: apply_filters(text, DEFAULTS), " 2min", ""),
     "marks before a fence": (_OPENING.match, "1. ", "x"),
     "erased lines": (on_screen, "x\x1b[2K", ""),
     "lines erased and written back": (on_screen, "xx\x1b[2K\bx", ""),
     "colours that end where the line begins": (on_screen, "\x1b[39m\r\x1b[49m\r", ""),
     "links": (on_screen, "\x1b]8;;", "\r"),
     "progress": (on_screen, "\r50%", ""),
-    "hidden tags": (html_text, "<template></title>", ""),
+    "hidden tags": (read_html, "<template></title>", ""),
     "headers of tracebacks": (lambda text: messages([text]), " ", "x"),
     "frames": (lambda text: messages([text]), "--> ", ""),
     "groups of errors": (split_native_error, "  + Exception Group", ""),
@@ -80,21 +82,21 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
         "a  9.99 ",
         "",
     ),
-    "comments without an end": (html_text, "<!--x>", ""),
-    "comments alone": (html_text, "<!--", ""),
-    "marked sections": (html_text, "<![CDATA[x>", ""),
-    "unknown sections": (html_text, "<![x ", "]>"),
-    "tags without an end": (html_text, "<a b='", ""),
-    "end tags without an end": (html_text, "</", ""),
-    "instructions": (html_text, "<?", ""),
-    "declarations": (html_text, "<!x", ""),
-    "tags in a script": (html_text, "<script></a ", ""),
-    "references": (html_text, "&#1", ""),
-    "many tags": (html_text, "x<b>", ""),
-    "many tags in a cell": (lambda text: html_text(f"<td>{text}"), "x<b>", ""),
-    "frames in frames": (html_text, "<iframe srcdoc='", "x"),
-    "lists": (html_text, "<ul><li>", "x"),
-    "drawings": (html_text, "<svg>", "x"),
+    "comments without an end": (read_html, "<!--x>", ""),
+    "comments alone": (read_html, "<!--", ""),
+    "marked sections": (read_html, "<![CDATA[x>", ""),
+    "unknown sections": (read_html, "<![x ", "]>"),
+    "tags without an end": (read_html, "<a b='", ""),
+    "end tags without an end": (read_html, "</", ""),
+    "instructions": (read_html, "<?", ""),
+    "declarations": (read_html, "<!x", ""),
+    "tags in a script": (read_html, "<script></a ", ""),
+    "references": (read_html, "&#1", ""),
+    "many tags": (read_html, "x<b>", ""),
+    "many tags in a cell": (lambda text: read_html(f"<td>{text}"), "x<b>", ""),
+    "frames in frames": (read_html, "<iframe srcdoc='", "x"),
+    "lists": (read_html, "<ul><li>", "x"),
+    "drawings": (read_html, "<svg>", "x"),
     "frames with scripts": (_printed, "<iframe srcdoc='&lt;a onx=", "'>"),
     "frames that load": (_printed, "<iframe src ", ""),
     "escaped objects": (_printed, "lt;object ", ""),

@@ -21,7 +21,7 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell
 
 from sphinx_drift.compare.compare import UNITS, Policy, compare
-from sphinx_drift.output.printed_text import printed
+from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.read_source import load
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def documented_outputs(folder: Path) -> Iterator[Output]:
         execute(notebook, path.parent)
         execute(precise, path.parent)
         for cell in page.cells:
-            normal = printed(notebook.cells[cell.index].outputs)
-            full = printed(precise.cells[cell.index + 1].outputs)
+            normal = read_outputs(notebook.cells[cell.index].outputs)
+            full = read_outputs(precise.cells[cell.index + 1].outputs)
             for expectation in cell.expectations:
                 if not expectation.unchecked:
                     yield Output(

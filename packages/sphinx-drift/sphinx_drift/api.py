@@ -6,9 +6,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.output.printed_text import printed
+from sphinx_drift.output.printed_text import read_outputs
+from sphinx_drift.probes import Probe, injected
 from sphinx_drift.report.summary import describe_environment
-from sphinx_drift.run.results import OWN_ANSWERS, Probe, injected
+from sphinx_drift.run.results import OWN_ANSWERS
 from sphinx_drift.settings import find_project
 from sphinx_drift.source.quote import read_quotation
 from sphinx_drift.sphinx.marks import drift_mark
@@ -31,10 +32,10 @@ __all__ = [
     "describe_environment",
     "drift_mark",
     "find_project",
-    "printed",
     "probed",
     "quoted",
     "quoted_number",
+    "read_outputs",
     "results",
 ]
 

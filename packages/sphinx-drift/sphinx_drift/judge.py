@@ -5,14 +5,23 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.output.filters import DEFAULTS, filtered
+from sphinx_drift.output.filters import DEFAULTS, apply_filters
 from sphinx_drift.output.machine import machine_paths
-from sphinx_drift.output.printed_text import BESIDE, FORMS, OF_VALUES, Part, Printed, printed
+from sphinx_drift.output.printed_text import (
+    BESIDE,
+    FORMS,
+    OF_VALUES,
+    Part,
+    Printed,
+    included_in,
+    read_outputs,
+)
 from sphinx_drift.run.results import SKIPS, Ending
 
 if TYPE_CHECKING:
@@ -24,13 +33,6 @@ if TYPE_CHECKING:
     from sphinx_drift.model import Cell, Expectation, Page
     from sphinx_drift.output.filters import Filter
     from sphinx_drift.run.results import Execution
-
-_WITHIN = {
-    Part.ALL: {Part.STDOUT, Part.STDERR, Part.VALUE, Part.TRACEBACK},
-    Part.MAIN: {Part.STDOUT, Part.VALUE, Part.TRACEBACK},
-    Part.STDERR: {Part.TRACEBACK},
-}
-"""What an expectation of a part speaks for, besides that part; an error is in its traceback."""
 
 
 def judge_page(  # noqa: PLR0913 - one page has these parts
@@ -71,8 +73,11 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     run.filter_counts.update({own.name: 0 for own in page.own.get("filters", ())})
     for cell in page.cells:
         try:
-            output = printed(notebook.cells[cell.index].outputs)
-            full = printed(precise.cells[cell.index].outputs) if precise else None
+            # What ends stderr may only be printed. A notebook can't say whether it was raised.
+            may_raise = page.is_notebook or cell.index not in execution.succeeded
+            read = partial(read_outputs, raised=may_raise)
+            output = read(notebook.cells[cell.index].outputs)
+            full = read(precise.cells[cell.index].outputs) if precise else None
             not_text.update(widgets=output.widgets, pictures=output.pictures)
             outcomes += _CellCheck(cell, output, full, run).outcomes()
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
@@ -112,7 +117,7 @@ class _Run:
 
 
 def _outcome(
-    cell: Cell, kind: Kind, expectation: Expectation | None = None, **parts: object
+    cell: Cell, kind: Kind, expectation: Expectation | None = None, **fields: object
 ) -> Outcome:
     """Return an outcome of a cell, and of one of its expectations."""
     outcome = Outcome(kind, cell.line, cell=cell.number, cell_line=cell.line)
@@ -125,7 +130,7 @@ def _outcome(
             documented=expectation.text,
             reference_only=expectation.reference_only,
         )
-    return replace(outcome, **parts)  # type: ignore[arg-type]
+    return replace(outcome, **fields)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -202,11 +207,12 @@ class _CellCheck:
     def _compared(self, expectation: Expectation) -> Outcome:
         """Compare one expectation with what its cell printed."""
         filters = self.run.filters
-        text = filtered(expectation.text, filters)
+        text = apply_filters(expectation.text, filters)
         expectation = replace(expectation, text=text)
-        executed = filtered(self.output.select(expectation.part), filters, self.run.filter_counts)
-        cannot = self._cannot_compare(expectation, executed)
-        if cannot is not None:
+        executed = apply_filters(
+            self.output.select(expectation.part), filters, self.run.filter_counts
+        )
+        if cannot := self._cannot_compare(expectation, executed):
             kind, message = cannot
             return _outcome(self.cell, kind, expectation, message=message, executed=executed)
         full = self.precise and self.precise.select(expectation.part)
@@ -214,16 +220,16 @@ class _CellCheck:
             text,
             executed,
             policy=Policy.EXACT if expectation.reference_only else self.run.policy,
-            precise=filtered(full, filters) if full else None,
+            precise=apply_filters(full, filters) if full else None,
             waivers=expectation.waivers,
         )
         kind, message = self._judged(verdict, expectation)
-        parts = {"message": message, "executed": executed, "verdict": verdict}
-        return _outcome(self.cell, kind, expectation, **parts)
+        fields = {"message": message, "executed": executed, "verdict": verdict}
+        return _outcome(self.cell, kind, expectation, **fields)
 
     def _judged(self, verdict: Verdict, expectation: Expectation) -> tuple[Kind, str]:
         """Return what a verdict means for an expectation, and what there is to say of it."""
-        if not verdict.tokens:
+        if not verdict.compared:
             return Kind.EMPTY, ""
         if not verdict.same:
             return Kind.DRIFT, ""
@@ -238,14 +244,10 @@ class _CellCheck:
         """Return why an output can't be compared; None if it can."""
         if expectation.problem:
             return Kind.VARIANT, expectation.problem
-        # Jupyter doesn't say the module of an error; a notebook can't say whether it was raised.
-        is_printed = (
-            self.cell.index in self.run.execution.succeeded and not self.run.page.is_notebook
-        )
-        error = "" if is_printed else self.output.error
-        claimed = expectation.raises
+        error, claimed = self.output.error, expectation.raises
+        # Jupyter doesn't say the module of an error.
         if claimed and claimed.rpartition(".")[2] != error.partition(":")[0]:
-            return Kind.NOT_RAISED, f"expected {expectation.raises}, got {error or 'no error'}"
+            return Kind.NOT_RAISED, f"expected {claimed}, got {error or 'no error'}"
         part = expectation.part
         glued = self.output.glued.get(part if part is Part.PICTURE else Part.VALUE, ())
         is_free = expectation.unchecked or expectation.reference_only
@@ -283,46 +285,43 @@ class _CellCheck:
     def _undocumented(self, *, is_claim: bool) -> Outcome | None:
         """Return what readers see of a cell's outputs, or what it raised, and nothing documents."""
         cell, output, page = self.cell, self.output, self.run.page
-        documented = {e.part for e in cell.expectations}
-        is_named = Part.ALL in documented or any(e.raises for e in cell.expectations)
+        is_named = any(e.raises or e.part is Part.ALL for e in cell.expectations)
         if self._raised and not is_named:
             may_raise = cell.may_raise or not self.run.errors_fail
-            is_free = may_raise and not (page.complete or cell.expectations)
+            is_free = may_raise and not (page.complete or is_claim or cell.expectations)
             kind = Kind.NO_EXPECTATION if is_free else Kind.RAISED
             return _outcome(cell, kind, message=output.error)
-        covered = _spoken_for(documented) | cell.hidden
-        if _in_forms(output, documented):
-            covered.add(Part.VALUE)
-        pictures = [Part.PICTURE] * (output.draws_text and not page.is_notebook)
-        shown = [*output.parts, *pictures, *[Part.TRACEBACK] * self._raised]
-        if not cell.is_seen:  # what it glues is shown elsewhere
-            shown = [part for part in shown if part in output.glued]
-        rest = [part for part in shown if part not in covered]
-        if not rest:
+        parts = self._undocumented_parts()
+        if not parts:
             return None
-        rest = [*dict.fromkeys(Part.STDERR if part is Part.TRACEBACK else part for part in rest)]
-        names = tuple(part.value for part in rest)
         return _outcome(
             cell,
             Kind.UNDOCUMENTED if page.complete or is_claim else Kind.NO_EXPECTATION,
-            message=f"on {' and '.join(names)}",
-            streams=names,
-            executed="".join(output.select(part) for part in rest),
+            message=f"on {' and '.join(parts)}",
+            parts=parts,
+            executed="".join(map(output.select, parts)),
         )
+
+    def _undocumented_parts(self) -> tuple[Part, ...]:
+        """Return the parts that a reader sees and of which no expectation speaks."""
+        cell, output = self.cell, self.output
+        documented = {e.part for e in cell.expectations}
+        spoken_of = included_in(documented) | cell.hidden
+        if all(documented & value.forms.keys() for value in output.values):
+            spoken_of.add(Part.VALUE)  # each in a form of its own
+        shown = [*output.parts]
+        if output.draws_text and not self.run.page.is_notebook:
+            shown.append(Part.PICTURE)
+        if not cell.is_seen:
+            shown = [part for part in shown if part in output.glued]
+        parts = [part for part in shown if part not in spoken_of]
+        if self._raised and cell.is_seen and Part.TRACEBACK not in spoken_of:
+            parts.append(Part.STDERR)
+        return tuple(dict.fromkeys(parts))
 
 
 def _unchecked_glue(names: Iterable[str]) -> str:
     return f"{', '.join(names)}: glued to be shown elsewhere, though nothing checks it"
-
-
-def _spoken_for(parts: set[Part]) -> set[Part]:
-    """Return the parts that expectations of some parts speak for."""
-    return parts.union(*(_WITHIN.get(part, ()) for part in parts))
-
-
-def _in_forms(output: Printed, documented: set[Part]) -> bool:
-    """Whether each value is documented in a form of its own."""
-    return all(documented & value.forms.keys() for value in output.values)
 
 
 def compare_runs(
@@ -335,36 +334,31 @@ def compare_runs(
     """Name what a page printed in one run and not in another."""
     if execution.failure is not None:
         failed = [cell for cell in page.cells if cell.index == execution.failure.index]
-        message = f"the second run stopped: {execution.failure.message}"
+        message = f"run again, it stopped: {execution.failure.message}"
         for cell in failed or page.cells[:1]:
             yield _outcome(cell, Kind.UNREPEATABLE, message=message)
         return
     for cell in page.cells:
         if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
             continue  # a notebook says it of a whole cell
-        runs = [printed(book.cells[cell.index].outputs) for book in (first, second)]
-        for part in _parts_to_repeat(cell, runs, is_page=not page.is_notebook):
-            once, again = (filtered(run.select(part), filters) for run in runs)
+        runs = [read_outputs(book.cells[cell.index].outputs) for book in (first, second)]
+        for part in _parts_to_repeat(cell, runs):
+            once, again = (apply_filters(run.select(part), filters) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:
-                parts = {"documented": once, "executed": again, "verdict": verdict}
-                yield _outcome(cell, Kind.UNREPEATABLE, **parts)  # type: ignore[arg-type]
+                fields = {"documented": once, "executed": again, "verdict": verdict}
+                yield _outcome(cell, Kind.UNREPEATABLE, **fields)  # type: ignore[arg-type]
                 break
 
 
-def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> list[Part]:
-    """Return the parts that readers see of a cell's outputs, and that aren't unchecked."""
+def _parts_to_repeat(cell: Cell, runs: Sequence[Printed]) -> list[Part]:
+    """Return the parts of a cell's outputs that are checked, or that nothing says may vary."""
     checked = {e.part for e in cell.expectations if not e.unchecked}
     unchecked = {e.part for e in cell.expectations if e.unchecked}
-    documented = checked | unchecked
-    free = _spoken_for(unchecked) | cell.hidden
-    if unchecked & {Part.ALL, Part.MAIN, Part.VALUE}:
-        free |= {Part.PICTURE}  # that a value draws
+    free = included_in(unchecked) | cell.hidden
+    if unchecked & OF_VALUES:
+        free |= {Part.PICTURE, *FORMS}  # in which a value is shown as well
     if Part.TRACEBACK in free and any(run.error for run in runs):
         free |= {Part.STDERR}  # to which the error belongs as well
-    if documented and is_page:  # which shows the forms of a value that it documents
-        free |= {*FORMS} - documented
-    if not documented & OF_VALUES and all(_in_forms(run, documented) for run in runs):
-        free |= {Part.VALUE}
-    shown = {Part.STDOUT, Part.STDERR, Part.VALUE, *BESIDE} - free
-    return [part for part in Part if part in shown | checked]
+    parts = {Part.STDOUT, Part.VALUE, Part.STDERR, *BESIDE} - free | checked
+    return [part for part in Part if part in parts]

@@ -19,137 +19,117 @@ _UNKNOWN = 2
 
 
 class Kind(Enum):
-    """A kind of outcome: the exit status that it makes, its meaning, its remedy."""
+    """A kind of outcome: its meaning, its remedy, the exit status of a check in which it happens.
 
-    VERIFIED = (0, "the output is the documented one")
-    UNCHECKED = (0, "the output isn't checked, for the reason that is given")
-    NOT_COMPARED = (
-        0,
-        "the output holds on the reference environment alone, and this is another one",
-    )
-    NO_EXPECTATION = (
-        0,
-        "a cell prints and no expectation follows it, which this page needn't have",
-    )
-    OTHER_VARIANT = (
-        0,
-        "the output has another text here, so nobody looked at this one",
-    )
+    A kind without a remedy is no failure.
+    """
+
+    VERIFIED = "the output is the documented one"
+    UNCHECKED = "the output isn't checked, for the reason that is given"
+    NOT_COMPARED = "the output holds on the reference environment alone, and this is another one"
+    NO_EXPECTATION = "a cell prints and no expectation follows it, which this page needn't have"
+    OTHER_VARIANT = "the output has another text here, so nobody looked at this one"
     DRIFT = (
-        1,
         "the output is not the documented one",
         "mend the code, or document the new output if it is the right one",
     )
     UNDOCUMENTED = (
-        1,
         "what is printed is documented nowhere",
         "let `--update` write it in the form that is shown; an example's stands below it",
     )
     PICTURE = (
-        1,
         "a cell shows more or fewer pictures or widgets than its notebook has stored",
         "run the notebook and save it with its outputs",
     )
     VARIANT = (
-        1,
         "not one of an output's variants holds here, or two do",
         "write a text for this case too, or conditions of which one holds: `:when: numpy>=2`",
     )
     NO_CELL = (
-        1,
         "an expectation doesn't stand straight after a cell",
         "move it straight after its cell, with nothing but blank lines between, or delete it",
     )
     EMPTY = (
-        1,
         "an expectation has no text, so it would check nothing",
         "write what the cell prints, or delete the expectation",
     )
     NO_OUTPUT = (
-        1,
         "nothing was printed where something is documented",
         "print it, or delete what documents it",
     )
     RAISED = (
-        1,
         "an error was raised that is documented nowhere",
         "mend the code, or document the error: `:raises: ErrorType` on a page, else its traceback",
     )
     NOT_RAISED = (
-        1,
         "the documented error wasn't raised",
         "mend the code, or delete what documents the error",
     )
     TIMEOUT = (
-        2,
         "a cell didn't end in time",
         "make it faster, or raise `drift_timeout`, or the command's `--timeout`",
+        _UNKNOWN,
     )
     OUTPUT_LIMIT = (
-        2,
         "a cell printed more than a page may",
         "print less, or raise `drift_output_limit`",
+        _UNKNOWN,
     )
     DEAD_KERNEL = (
-        2,
         "the process that runs the code ended",
         "run it alone to see why: it exits, memory is short, or compiled code crashes",
+        _UNKNOWN,
     )
     NOT_EXECUTED = (
-        2,
         "a cell was not run",
         "mend what stopped its page, or say `:unchecked: reason` if a tag skips it",
+        _UNKNOWN,
     )
     NOTHING_CHECKED = (
-        2,
         "no output was checked",
         "print something that matters and document it",
+        _UNKNOWN,
     )
     NESTED = (
-        1,
         "a cell or expectation stands where it is never run or checked",
         "move it to the top level of a page; fold with gated `-start` and `-end` directives",
     )
     OPTION = (
-        1,
         "an option of an expectation can't be read",
         "write it as the manual says",
     )
     WAIVER = (
-        1,
         "a waiver is not needed, or matches nothing",
         "delete the `:allow:` line, or correct its documented value",
     )
     UNREPEATABLE = (
-        1,
         "a cell printed something else when it was run a second time",
         "seed the generator in the same cell, or say `:unchecked: reason`",
     )
     UNREADABLE = (
-        2,
         "a page, a notebook or a docstring can't be read",
         "mend the file",
+        _UNKNOWN,
     )
     QUOTATION = (
-        1,
         "a number is quoted that no cell printed",
         "quote a number of an expectation with a `:name:`, once in the book, or what is glued",
     )
     ELSEWHERE = (
-        2,
         "the page imported a package that isn't the one of this project",
         "install this project: `python -m pip install --editable .`, by the Python that runs pages",
+        _UNKNOWN,
     )
     COULD_NOT_CHECK = (
-        2,
         "the check itself failed, so nothing is known",
         "report it, with the page and the traceback",
+        _UNKNOWN,
     )
 
-    def __init__(self, status: int, meaning: str, remedy: str = "") -> None:
-        """Keep the exit status of a check in which it happens, 2 where nothing is known."""
+    def __init__(self, meaning: str, remedy: str = "", status: int | None = None) -> None:
+        """Fill in the exit status: 2 where nothing is known, else 1 for a failure."""
         self.label = self.name.lower().replace("_", "-")
-        self.status = status
+        self.status = int(bool(remedy)) if status is None else status
         self.meaning = meaning
         self.remedy = remedy
 
@@ -184,7 +164,7 @@ class Outcome:
     verdict: Verdict = field(default_factory=Verdict)
     rounding: Verdict | None = None
     """What *portable* makes of a drift that *exact* found."""
-    streams: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
     """The parts of a cell's output that no expectation documents."""
     reference_only: str = ""
     """Why the documented output holds only on the reference environment, if so."""
@@ -220,7 +200,7 @@ class PageResult:
         return any(outcome.kind.fails for outcome in self.outcomes)
 
 
-_UNSEEN = ("remove-cell", "remove-output", "remove_cell", "remove_output")
+_REMOVING = ("remove-cell", "remove-output", "remove_cell", "remove_output")
 """The tags by which a reader is not shown what a cell prints."""
 
 
@@ -258,9 +238,9 @@ class Cell:
     """One code cell."""
 
     number: int
-    """Its place among the code cells, counted from 1."""
+    """Its number among the code cells, counted from 1."""
     index: int
-    """Its place among all cells of the notebook, counted from 0."""
+    """Its number among all cells of the notebook, counted from 0."""
     line: int
     """Line of the page, or of the notebook's file, on which it begins."""
     source: str
@@ -273,7 +253,7 @@ class Cell:
     is_claim: bool = False
     """Whether it must print nothing else: a run saved it so, or it has variants for elsewhere."""
     hidden: frozenset[Part] = frozenset()
-    """The streams that no reader is shown."""
+    """The parts that no reader is shown."""
     glued: tuple[str, ...] = ()
     """The names by which what a notebook has stored of it is shown elsewhere."""
 
@@ -285,7 +265,7 @@ class Cell:
     @property
     def is_seen(self) -> bool:
         """Whether a reader is shown what it prints."""
-        return self.tags.isdisjoint(_UNSEEN)
+        return self.tags.isdisjoint(_REMOVING)
 
     @property
     def has_stderr(self) -> bool:

@@ -14,11 +14,11 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS
+from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run import cache, run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import package_origins, report_versions
-from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.read_source import load

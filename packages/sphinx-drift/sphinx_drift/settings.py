@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sphinx_drift.model import Page
     from sphinx_drift.output.filters import Filter
     from sphinx_drift.patterns import Pattern
-    from sphinx_drift.run.results import Probe
+    from sphinx_drift.probes import Probe
 
 _FILES = (Place.CONF, Place.PROJECT)
 _ANYWHERE = (*_FILES, Place.COMMAND)

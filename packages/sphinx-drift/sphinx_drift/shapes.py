@@ -64,7 +64,7 @@ ENVIRONMENT = Shape(
     _environment,
 )
 FOLDERS = ENVIRONMENT._replace(
-    meaning=lambda value, _, folder: {name: folder / place for name, place in value.items()}
+    meaning=lambda value, _, folder: {name: folder / path for name, path in value.items()}
 )
 FILTERS = Shape(
     "a list of filters",
@@ -131,9 +131,9 @@ def setting(
     return field(default=value, metadata={"entry": entry})
 
 
-def refuse_unknown(names: Iterable[str], known: Collection[str], place: str) -> None:
+def refuse_unknown(names: Iterable[str], known: Collection[str], origin: str) -> None:
     """Raise a `ValueError` for a name that nothing would read, with the nearest one."""
     for name in sorted(set(names) - set(known)):
         nearest = difflib.get_close_matches(name, known, n=1)
         hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-        raise ValueError(f"{place} may hold {', '.join(sorted(known))}; got {name!r}{hint}")
+        raise ValueError(f"{origin} may hold {', '.join(sorted(known))}; got {name!r}{hint}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sphinx_drift.compare.brackets import partners
 from sphinx_drift.compare.compare import Policy, Verdict, Waiver, compare
 from sphinx_drift.compare.lexer import Token, TokenKind, plain
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,14 +87,14 @@ def mutants(text: str) -> Iterator[Mutant]:
     text = plain(text)
     keys = _keys(text)
     seen = {text}
-    for mutant in _all(text, tokens(text)):
+    for mutant in _all(text, read_tokens(text)):
         if mutant.text not in seen and _keys(mutant.text) != keys:
             seen.add(mutant.text)
             yield mutant
 
 
 def _keys(text: str) -> list[tuple[TokenKind, str, str]]:
-    return [token.key for token in tokens(text)]
+    return [token.key for token in read_tokens(text)]
 
 
 def _all(text: str, all_tokens: Sequence[Token]) -> Iterator[Mutant]:

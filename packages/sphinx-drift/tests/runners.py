@@ -8,9 +8,10 @@ from unittest.mock import patch
 
 from nbformat import v4
 
-from sphinx_drift.output.printed_text import Part, printed
+from sphinx_drift.output.printed_text import Part, read_outputs
+from sphinx_drift.probes import injected
 from sphinx_drift.run.injected import leave_no_bytecode, report_environment
-from sphinx_drift.run.results import Request, injected
+from sphinx_drift.run.results import Request
 from sphinx_drift.run.run import execute
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ Code = str | tuple[str, str]
 
 
 def shown(cell: NotebookNode) -> str:
-    return printed(cell.outputs).select(Part.ALL)
+    return read_outputs(cell.outputs).select(Part.ALL)
 
 
 class Pages:

@@ -12,7 +12,7 @@ from sphinx_drift import judge
 from sphinx_drift.compare.compare import Policy, Waiver
 from sphinx_drift.judge import compare_runs, judge_page
 from sphinx_drift.model import Cell, Expectation, Kind, Page, PageResult
-from sphinx_drift.output.filters import make
+from sphinx_drift.output.filters import make_filter
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Ending, Execution, Failure
 from sphinx_drift.settings import Settings
@@ -37,6 +37,13 @@ def notebook(*cells: list[tuple[str, str]]) -> NotebookNode:
                 cell.outputs.append(v4.new_output("stream", name=name, text=text))
         result.cells.append(cell)
     return result
+
+
+def showing(**data: str) -> NotebookNode:
+    book = notebook([])
+    forms = {f"text/{name}": source for name, source in data.items()}
+    book.cells[0].outputs = [v4.new_output("display_data", data=forms)]
+    return book
 
 
 def expecting(text: str, **options: object) -> Expectation:
@@ -123,6 +130,11 @@ def test_an_error_that_is_only_printed_was_not_raised() -> None:
     here = frozenset({0})
     for succeeded, kind in ((frozenset(), Kind.VERIFIED), (here, Kind.NOT_RAISED)):
         assert kinds(outcomes(page, book, Execution(here, succeeded=succeeded))) == [kind]
+    beside = page_of(
+        (expecting("good", part=Part.MAIN), expecting("UsageError: 5", part=Part.STDERR))
+    )
+    book = notebook([*OK, ("stderr", "UsageError: 5\n")])
+    assert kinds(outcomes(beside, book, Execution(here, succeeded=here))) == [Kind.VERIFIED] * 2
 
 
 @pytest.mark.parametrize(
@@ -143,58 +155,48 @@ def test_waivers(text: str, exact: Kind, portable: Kind) -> None:
     assert kinds(outcomes(page_of((unmatched,)), book)) == [Kind.WAIVER]
 
 
+PREFIX = "application/papermill.record/"
+
+
+def glued(data: dict[str, str], prefix: str = PREFIX, **glue: str) -> NotebookNode:
+    """Return a notebook whose cell glues something to be shown elsewhere."""
+    metadata = {"scrapbook": {"mime_prefix": prefix, **glue}}
+    book = notebook([])
+    named = {f"{prefix}{mime}": text for mime, text in data.items()}
+    book.cells[0].outputs = [v4.new_output("display_data", named, metadata=metadata)]
+    return book
+
+
+NUMBER = glued({"text/plain": "0.5"}, name="x")
+SHOWN_TOO = glued({"text/plain": "0.5"}, prefix="", name="x")
+DRAWING = glued({"image/svg+xml": "<svg><text>0.5"}, name="pic")
+REMOVED = frozenset({"remove-cell"})
+
+
 @pytest.mark.parametrize(
-    ("options", "kind"),
+    ("book", "tags", "expectations", "expected"),
     [
-        ({}, Kind.VERIFIED),
-        ({"unchecked": "a clock"}, Kind.QUOTATION),
-        ({"reference_only": "a draw"}, Kind.QUOTATION),
-        ({"reference_only": "a draw", "part": Part.VALUE}, Kind.QUOTATION),
-        ({"unchecked": "its library's", "part": Part.HTML}, Kind.QUOTATION),
+        (NUMBER, (), [expecting("x = 0.5")], Kind.VERIFIED),
+        (NUMBER, (), [expecting("x = 0.5", unchecked="a clock")], Kind.QUOTATION),
+        (SHOWN_TOO, (), [expecting("0.5")], Kind.VERIFIED),
+        (SHOWN_TOO, (), [expecting("0.5", reference_only="a draw")], Kind.QUOTATION),
+        (NUMBER, (), [expecting("", part=Part.VALUE, reference_only="a draw")], Kind.QUOTATION),
+        (NUMBER, (), [expecting("", part=Part.HTML, unchecked="why")], Kind.QUOTATION),
+        # What a removed cell prints is seen nowhere, but for what it glues.
+        (NUMBER, REMOVED, [], Kind.UNDOCUMENTED),
+        (glued({"text/plain": "0.5"}, prefix=""), REMOVED, [], Kind.NOTHING_CHECKED),
+        (DRAWING, (), [], Kind.UNDOCUMENTED),
+        (DRAWING, REMOVED, [], Kind.UNDOCUMENTED),
+        (DRAWING, {"remove-output"}, [expecting("0.5", part=Part.PICTURE)], Kind.VERIFIED),
+        (DRAWING, (), [expecting("", part=Part.PICTURE, unchecked="why")], Kind.QUOTATION),
     ],
 )
-@pytest.mark.parametrize("prefix", ["", "application/papermill.record/"])
-def test_a_glued_value_is_checked(options: dict[str, Any], kind: Kind, prefix: str) -> None:
-    book = notebook([])
-    metadata = {"scrapbook": {"name": "x", "mime_prefix": prefix}}
-    value = v4.new_output("display_data", {f"{prefix}text/plain": "0.5"}, metadata=metadata)
-    book.cells[0].outputs = [value]
-    text = "x = 0.5" if prefix else "0.5"
+def test_what_is_glued_is_documented(
+    book: NotebookNode, tags: Any, expectations: list[Expectation], expected: Kind
+) -> None:
+    page = page_of(tuple(expectations), tags=frozenset(tags))
     for away in (False, True):
-        result = outcomes(page_of((expecting(text, **options),)), book, away=away)
-        assert kind in kinds(result)
-
-
-@pytest.mark.parametrize(
-    ("glue", "expected"), [({"name": "x"}, [Kind.UNDOCUMENTED]), ({}, [Kind.NOTHING_CHECKED])]
-)
-def test_what_a_removed_cell_glues_is_documented(glue: dict[str, str], expected: Any) -> None:
-    book = notebook([("stdout", "0.5")])
-    metadata = {"scrapbook": {**glue, "mime_prefix": ""}}
-    book.cells[0].outputs += [
-        v4.new_output("display_data", {"text/plain": "0.5"}, metadata=metadata)
-    ]
-    page = page_of(())
-    (cell,) = page.cells
-    removed = replace(page, cells=(replace(cell, tags=frozenset({"remove-cell"})),))
-    assert kinds(outcomes(removed, book)) == expected
-
-
-@pytest.mark.parametrize("reason", ["", "it varies"])
-@pytest.mark.parametrize("tag", ["", "remove-cell", "remove-output"])
-def test_the_text_in_a_glued_picture_is_documented(tag: str, reason: str) -> None:
-    prefix = "application/papermill.record/"
-    metadata = {"scrapbook": {"name": "pic", "mime_prefix": prefix}}
-    data = {f"{prefix}image/svg+xml": "<svg><text>0.5"}
-    book = notebook([])
-    book.cells[0].outputs = [v4.new_output("display_data", data, metadata=metadata)]
-    wanted = expecting("0.5", part=Part.PICTURE, unchecked=reason)
-    for expectations, kind in (
-        ((), Kind.UNDOCUMENTED),
-        ((wanted,), Kind.QUOTATION if reason else Kind.VERIFIED),
-    ):
-        page = page_of(expectations, tags=frozenset({tag} - {""}))
-        assert kinds(outcomes(page, book)) == [kind]
+        assert kinds(outcomes(page, book, away=away))[0] is expected
 
 
 @pytest.mark.parametrize(
@@ -276,53 +278,54 @@ def test_runs_are_compared_but_for_what_is_unchecked() -> None:
         (expecting("0.5", reference_only="a draw"),),
     )
     printed = ("[0.1, 0.2]", "1 s", "0.5"), ("[0.1, 0.3]", "2 s", "0.6")
-    first, second = (notebook(OK, *([("stdout", text)] for text in each)) for each in printed)
+    first, second = (notebook(OK, *([("stdout", text)] for text in texts)) for texts in printed)
     found = list(compare_runs(page, first, second, Execution(frozenset(range(4)))))
-    assert [(outcome.kind, outcome.cell) for outcome in found] == [
-        (Kind.UNREPEATABLE, 2),
-        (Kind.UNREPEATABLE, 4),
-    ]
+    assert [(o.kind, o.cell) for o in found] == [(Kind.UNREPEATABLE, cell) for cell in (2, 4)]
     assert [(d.documented, d.executed) for d in found[0].verdict.differences] == [("0.2", "0.3")]
+
+
+def run_of(number: int, varies: str) -> NotebookNode:
+    """Return a run in which what varies has a number, with a value in two forms."""
+    names = ("stdout", "stderr", *[name for name in ("error",) if name in varies])
+    book = notebook([(name, f"E: {number * (name in varies)}") for name in names])
+    text, html = (f"x {number * (name in varies)}" for name in ("text", "html"))
+    book.cells[0].outputs += showing(plain=text, html=html).cells[0].outputs
+    return book
 
 
 @pytest.mark.parametrize(
     ("unchecked", "checked", "varies", "expected"),
     [
-        ([Part.STDERR], [], ["stderr"], 0),
-        ([Part.STDERR], [], ["stdout"], 1),
-        ([Part.STDERR], [Part.STDOUT], ["stdout", "stderr"], 1),
-        ([Part.STDOUT], [Part.STDERR], ["stdout"], 0),
-        ([Part.STDOUT], [], ["stderr"], 1),
-        ([Part.MAIN], [], ["stdout"], 0),
-        ([Part.MAIN], [], ["stderr"], 1),
-        ([Part.MAIN], [], ["error"], 0),
-        ([Part.ALL], [], ["stdout", "stderr", "error"], 0),
-        ([Part.ALL], [Part.STDOUT], ["stdout"], 1),
-        ([Part.STDERR], [Part.MAIN], ["error"], 1),
-        ([Part.HTML], [], ["stdout"], 1),
+        ([Part.STDERR], [], "stderr", 0),
+        ([Part.STDERR], [], "stdout", 1),
+        ([Part.STDERR], [Part.STDOUT], "stdout, stderr", 1),
+        ([Part.STDOUT], [Part.STDERR], "stdout", 0),
+        ([Part.STDOUT], [], "stderr", 1),
+        ([Part.MAIN], [], "stdout, text, html", 0),
+        ([Part.MAIN], [], "stderr", 1),
+        ([Part.MAIN], [], "stderr that is hidden", 0),
+        ([Part.MAIN], [], "error", 0),
+        ([Part.ALL], [], "stdout, stderr, error", 0),
+        ([Part.ALL], [Part.STDOUT], "stdout", 1),
+        ([Part.STDERR], [Part.MAIN], "error", 1),
+        ([Part.HTML], [], "stdout", 1),
+        ([Part.HTML], [], "html", 0),
+        ([], [], "html", 1),
+        ([], [Part.HTML], "text", 1),
     ],
 )
 def test_only_the_part_that_is_unchecked_may_differ_between_runs(
-    unchecked: list[Part], checked: list[Part], varies: list[str], expected: int
+    unchecked: list[Part], checked: list[Part], varies: str, expected: int
 ) -> None:
     free = (expecting("", part=part, unchecked="timing") for part in unchecked)
     page = page_of((*free, *(expecting("1", part=part) for part in checked)))
-    same = [("stdout", "1"), ("stderr", "1"), *[("error", "E: 1")] * ("error" in varies)]
-    other = [(name, text.replace("1", "2") if name in varies else text) for name, text in same]
-    books = notebook(same), notebook(other)
-    found = [*compare_runs(page, *books, Execution(frozenset({0})))]
+    hidden = frozenset({Part.STDERR} if "hidden" in varies else ())
+    page = replace(page, cells=(replace(page.cells[0], hidden=hidden),))
+    found = [*compare_runs(page, run_of(1, varies), run_of(2, varies), Execution(frozenset({0})))]
     assert [outcome.kind for outcome in found] == [Kind.UNREPEATABLE] * expected
 
 
-def test_a_stream_that_is_hidden_may_differ_beside_an_unchecked_one() -> None:
-    page = page_of((expecting("", part=Part.MAIN, unchecked="timing"),))
-    (cell,) = page.cells
-    page = replace(page, cells=(replace(cell, hidden=frozenset({Part.STDERR})),))
-    first, second = (notebook([("stderr", text)]) for text in ("1", "2"))
-    assert not [*compare_runs(page, first, second, Execution(frozenset({0})))]
-
-
-def test_second_run_that_stops_is_reported() -> None:
+def test_a_repetition_that_stops_is_reported() -> None:
     stopped = Execution(frozenset(), Failure(Ending.RAISED, 1, "E: m"))
     book = notebook([], [])
     (outcome,) = compare_runs(page_of((), ()), book, book, stopped)
@@ -337,75 +340,33 @@ LINUX = {"torch": "7.1.0", "system": "Linux"}
 
 
 @pytest.mark.parametrize(
-    ("reference", "environment", "same"),
+    ("reference", "own", "environment", "same"),
     [
-        (LINUX, LINUX, True),
-        (LINUX, {**LINUX, "system": "Darwin"}, False),
-        (LINUX, {**LINUX, "torch": "7.0.0"}, False),
-        (LINUX, {"system": "Linux"}, True),
-        (LINUX, {"python": "3.11"}, True),
-        (LINUX, {**LINUX, "device": "cuda:0"}, False),
-        ({"device": "cuda:0"}, {**LINUX, "device": "cuda:0"}, True),
-        ({}, {**LINUX, "device": "cpu"}, True),
-        ({}, {"device": "cuda:0"}, False),
+        (LINUX, {}, LINUX, True),
+        (LINUX, {}, {**LINUX, "system": "Darwin"}, False),
+        (LINUX, {}, {**LINUX, "torch": "7.0.0"}, False),
+        (LINUX, {}, {"python": "3.11"}, True),
+        (LINUX, {}, {**LINUX, "device": "cuda:0"}, False),
+        ({"device": "cuda:0"}, {}, {**LINUX, "device": "cuda:0"}, True),
+        ({}, {}, {**LINUX, "device": "cpu"}, True),
+        ({}, {}, {"device": "cuda:0"}, False),
+        # A notebook's own never frees it from the project's.
+        (LINUX, {"system": "other"}, LINUX, True),
+        ({"system": "other"}, LINUX, LINUX, True),
+        ({}, {"system": "other"}, LINUX, False),
     ],
 )
 def test_policy_follows_the_reference(
-    reference: dict[str, str], environment: dict[str, str], *, same: bool
+    reference: dict[str, str], own: dict[str, str], environment: dict[str, str], *, same: bool
 ) -> None:
-    expected = Policy.EXACT if same else Policy.PORTABLE
-    assert Settings(None, reference).policy_on(environment) is expected
-    for policy in Policy:
-        settings = Settings(policy, reference)
+    for policy in (None, *Policy):
+        settings = Settings(policy, reference).of_page({}, reference=own)
+        by_itself = Policy.EXACT if same else Policy.PORTABLE
         assert settings.is_reference(environment) is same
-        assert settings.policy_on(environment) is policy
-
-
-@pytest.mark.parametrize(
-    ("project", "own", "expected"),
-    [
-        (LINUX, {"system": "other"}, Policy.EXACT),
-        ({"system": "other"}, LINUX, Policy.EXACT),
-        ({}, {"system": "other"}, Policy.PORTABLE),
-    ],
-)
-def test_a_notebooks_reference_never_frees_it_from_the_projects(
-    project: dict[str, str], own: dict[str, str], expected: Policy
-) -> None:
-    settings = Settings(None, project).of_page({}, reference=own)
-    assert settings.policy_on(LINUX) is expected
+        assert settings.policy_on(environment) is (policy or by_itself)
 
 
 # Other forms ---------------------------------------------------------------------------
-
-
-def showing(**data: str) -> NotebookNode:
-    book = notebook([])
-    forms = {f"text/{name}": source for name, source in data.items()}
-    book.cells[0].outputs = [v4.new_output("display_data", data=forms)]
-    return book
-
-
-@pytest.mark.parametrize(
-    ("parts", "html_repeats", "text_repeats"),
-    [
-        ([], False, False),
-        ([Part.ALL], True, False),
-        ([Part.HTML], False, True),
-        ([Part.STDOUT, Part.HTML], False, True),
-        ([Part.VALUE, Part.HTML], False, False),
-        ([Part.LATEX], True, False),
-    ],
-)
-def test_a_form_that_is_shown_has_to_repeat(
-    parts: list[Part], *, html_repeats: bool, text_repeats: bool
-) -> None:
-    page = page_of(tuple(expecting("1", part=part) for part in parts))
-    html = [showing(plain="x", html=f"<b>{number}</b>") for number in (1, 2)]
-    text = [showing(plain=f"x {number}", html="<b>1</b>") for number in (1, 2)]
-    for (one, other), repeats in ((html, html_repeats), (text, text_repeats)):
-        found = [*compare_runs(page, one, other, Execution(frozenset({0})))]
-        assert [o.kind for o in found] == [Kind.UNREPEATABLE] * (not repeats)
 
 
 @pytest.mark.parametrize(
@@ -435,6 +396,13 @@ def test_a_value_is_documented_in_one_of_its_forms(
     assert kinds(result) == expected
 
 
+def test_each_value_has_a_form_that_is_documented() -> None:
+    shown = showing(plain="x 1", html="<i>x</i> 2")
+    shown.cells[0].outputs += showing(plain="y 3").cells[0].outputs
+    page = page_of((expecting("x 2", part=Part.HTML),))
+    assert kinds(outcomes(page, shown)) == [Kind.VERIFIED, Kind.UNDOCUMENTED]
+
+
 @pytest.mark.parametrize("html", ["<b>x</b> 2<script>3</script>", "<b>x</b> 2"])
 def test_html_that_may_show_more_than_its_text_is_not_called_verified(html: str) -> None:
     shown = showing(plain="x 1", html=html)
@@ -449,19 +417,12 @@ def test_html_that_may_show_more_than_its_text_is_not_called_verified(html: str)
         assert result.outcomes[0].message.startswith("<script>") is (expected is Kind.UNCHECKED)
 
 
-def test_each_value_has_a_form_that_is_documented() -> None:
-    shown = showing(plain="x 1", html="<i>x</i> 2")
-    shown.cells[0].outputs += showing(plain="y 3").cells[0].outputs
-    page = page_of((expecting("x 2", part=Part.HTML),))
-    assert kinds(outcomes(page, shown)) == [Kind.VERIFIED, Kind.UNDOCUMENTED]
-
-
 @pytest.mark.parametrize("stored", [False, True])
 def test_what_varies_in_html_alone_is_filtered_and_counted(*, stored: bool) -> None:
     before, now = (showing(plain="x 1", html=f"<b>x</b> 1 Size: {n}B") for n in (24, 32))
     page = page_of((expecting("x 1"), expecting("x 1 Size: 24B", part=Part.HTML)))
     page = read_notebook(before) if stored else page
-    size = make(r"Size: \d+B", "size", "it is the library's")
+    size = make_filter(r"Size: \d+B", "size", "it is the library's")
     assert Kind.DRIFT in kinds(outcomes(page, now))
     result = outcomes(page, now, filters=(size,))
     assert {*kinds(result)} == {Kind.VERIFIED}
@@ -498,47 +459,42 @@ def test_what_a_notebook_stored_is_compared_but_for_addresses(
     assert len(repeated) == (Kind.DRIFT in expected)
 
 
+PICTURE = {"image/png": "i", "text/plain": "<Figure of 1>"}
+IGNORED = ["nbval-ignore-output"]
+
+
 @pytest.mark.parametrize(
-    ("stored", "tags", "expected"),
+    ("count", "stored", "tags", "expected"),
     [
-        ({"image/png": "i"}, [], Kind.UNDOCUMENTED),
-        ({"image/png": "i", "text/plain": "<Figure of 1>"}, [], Kind.UNDOCUMENTED),
-        (
-            {"image/png": "i", "text/plain": "<F of 1>"},
-            ["nbval-ignore-output"],
-            Kind.NO_EXPECTATION,
-        ),
-        ({"image/png": "i"}, ["nbval-ignore-output"], Kind.NO_EXPECTATION),
-        ({}, [], Kind.NO_EXPECTATION),
+        (None, [v4.new_output("display_data", PICTURE)], [], Kind.UNDOCUMENTED),
+        (None, [v4.new_output("display_data", PICTURE)], IGNORED, Kind.NO_EXPECTATION),
+        (None, [], [], Kind.NO_EXPECTATION),
+        # A run left it without output, or with a warning that nobody is shown.
+        (0, [], [], Kind.UNDOCUMENTED),
+        (3, [], IGNORED, Kind.NO_EXPECTATION),
+        (3, [], ["raises-exception"], Kind.UNDOCUMENTED),
+        (3, [v4.new_output("stream", name="stderr", text="w\n")], [], Kind.UNDOCUMENTED),
     ],
 )
 def test_what_a_cell_prints_beside_what_it_has_stored_is_a_failure(
-    stored: dict[str, str], tags: list[str], expected: Kind
+    count: int | None, stored: list[NotebookNode], tags: list[str], expected: Kind
 ) -> None:
-    cell = v4.new_code_cell("draw()", metadata={"tags": tags})
-    cell.outputs = [v4.new_output("display_data", stored)] if stored else []
-    result = v4.new_notebook(cells=[cell])
+    result = notebook([])
+    (cell,) = result.cells
+    cell.update(outputs=stored, execution_count=count, metadata={"tags": tags})
     page = read_notebook(result)
-    cell.outputs.append(v4.new_output("stream", name="stdout", text="1\n"))
+    cell.outputs = [*stored, v4.new_output("stream", name="stdout", text="1\n")]
     assert kinds(outcomes(page, result))[-1:] == [expected]
 
 
-@pytest.mark.parametrize(
-    ("count", "stored", "expected"),
-    [
-        (None, [], Kind.NO_EXPECTATION),
-        (0, [], Kind.UNDOCUMENTED),
-        (3, [], Kind.UNDOCUMENTED),
-        (3, [("stderr", "w\n")], Kind.UNDOCUMENTED),
-    ],
-)
-def test_what_a_run_left_without_output_must_print_nothing(
-    count: int | None, stored: list[tuple[str, str]], expected: Kind
-) -> None:
-    saved = notebook(stored)
-    saved.cells[0].execution_count = count
-    now = notebook([*stored, ("stdout", "no feasible point\n")])
-    assert kinds(outcomes(read_notebook(saved), now)) == [expected]
+@pytest.mark.parametrize(("count", "expected"), [(3, Kind.RAISED), (None, Kind.NO_EXPECTATION)])
+def test_an_error_that_a_run_did_not_store_is_a_failure(count: int | None, expected: Kind) -> None:
+    result = notebook([])
+    (cell,) = result.cells
+    cell.update(outputs=[], execution_count=count, metadata={"tags": ["raises-exception"]})
+    page = read_notebook(result)
+    cell.outputs = [v4.new_output("error", ename="E", evalue="m")]
+    assert kinds(outcomes(page, result))[-1:] == [expected]
 
 
 @pytest.mark.parametrize(

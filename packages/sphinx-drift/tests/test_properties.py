@@ -19,10 +19,10 @@ from nbformat import v4
 
 from sphinx_drift.compare.compare import UNITS, Policy, compare
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Cell, Expectation, Kind, Page
-from sphinx_drift.output.printed_text import BESIDE, Part, printed
+from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
 from sphinx_drift.testing.examples import full_precision
@@ -75,7 +75,7 @@ OUTPUTS = st.one_of(
 @given(st.lists(OUTPUTS, min_size=1, max_size=4), st.data())
 def test_an_output_is_itself_and_no_other(outputs: list[NotebookNode], data: st.DataObject) -> None:
     """What a cell printed, documented, is verified; with a word or digit altered it never is."""
-    read = printed(outputs)
+    read = read_outputs(outputs)
     notebook = v4.new_notebook(cells=[v4.new_code_cell("", outputs=outputs)])
 
     def kinds(text: str, part: Part) -> set[Kind]:
@@ -93,7 +93,7 @@ def test_an_output_is_itself_and_no_other(outputs: list[NotebookNode], data: st.
         allowed = {Kind.VERIFIED, Kind.EMPTY} | unread
         assert own <= allowed, own
         text = plain(text)  # in which tokens have their places
-        places = [token for token in tokens(text) if token.text.isalnum()]
+        places = [token for token in read_tokens(text) if token.text.isalnum()]
         # The folder of a kernel's cells and an address read the same, whatever they are.
         varies = "ipykernel_" in text or " at 0x" in text
         if kinds(text, part) == {Kind.VERIFIED} and places and not varies:
@@ -116,7 +116,6 @@ _MASKED = 1e8
 _THIRD_DIGIT = re.compile(r"[-+0.]*[1-9]\.?\d\.?(\d)\.?\d")  # of four or more
 COMPUTATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "product": lambda a, b: a @ b,
-    "weights": lambda a, b: torch.softmax(a @ b / a.shape[1] ** 0.5, dim=-1),
     "sharp weights": lambda a, b: torch.softmax(100 * a @ b, dim=-1),
     # Away from 0: of a power of what cancelled, rounding changes more than any bound allows.
     "powers": lambda a, b: torch.cat([((a @ b).abs() + a.std()) ** n for n in range(1, 6, 2)]),
@@ -124,11 +123,7 @@ COMPUTATIONS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = 
     "masked scores": lambda a, b: (a @ b).masked_fill(
         torch.ones(len(a), b.shape[1]).triu(1) > 0, -1e9
     ),
-    "row of masked scores": lambda a, b: COMPUTATIONS["masked scores"](a, b)[-1, : len(a)],
-    "sum": lambda a, b: (a @ b).sum(dim=0),
-    "mean": lambda a, b: (a @ b).mean(),
     "norm": lambda a, b: (a @ b - (a @ b).mean(-1, keepdim=True)) / (a @ b).std(-1, keepdim=True),
-    "logarithm": lambda a, b: torch.log_softmax(a @ b, dim=-1),
 }
 
 
@@ -172,7 +167,7 @@ def test_rounding_passes_and_a_third_digit_does_not(
         sizes_of = result[result.abs() < _MASKED].abs()
         assert sizes_of.min() < sizes_of.max() / 1000, (documented, executed, precise)
         return
-    third = ((t.start, _THIRD_DIGIT.match(t.text)) for t in tokens(documented))
+    third = ((t.start, _THIRD_DIGIT.match(t.text)) for t in read_tokens(documented))
     places = [start + match.start(1) for start, match in third if match]
     if places:
         at = data.draw(st.sampled_from(places))
@@ -182,20 +177,13 @@ def test_rounding_passes_and_a_third_digit_does_not(
 
 
 KINDS = [
-    *("randn(4, 3)", "randn(3, 17)", "randn(2, 1, 2, 3)", "randn(7) @ randn(7)", "arange(-6, 6)"),
-    *("randn(5, 31) @ torch.nn.Parameter(randn(31, 7))", "randn(5, 61) @ randn(61, 3) * 1000"),
-    *(
-        "torch.nn.Linear(3, 2).state_dict()",
-        "randn(5).half()",
-        "arange(6.0) - 2",
-        "randn(5).sort()",
-    ),
-    *("torch.softmax(9 * randn(5, 7), dim=1)", "torch.fft.fft(randn(5))", "randn(1003, 7)"),
-    *("randn(4, 4).masked_fill(torch.ones(4, 4).triu(1) > 0, -math.inf)", "randn(3, 4) > 0"),
-    *("randn(2, 3, dtype=torch.float64)", "randn(2, 3).numpy()", "randn(2, 3).tolist()"),
+    *("randn(4, 3)", "randn(2, 1, 2, 3)", "arange(-6, 6)", "randn(1003, 7)", "randn(3, 4) > 0"),
+    *("randn(5, 31) @ torch.nn.Parameter(randn(31, 7))", "randn(5).half()", "arange(6.0) - 2"),
+    *("torch.nn.Linear(3, 2).state_dict()", "torch.fft.fft(randn(5))", "randn(2, 3).numpy()"),
+    *("randn(4, 4).masked_fill(torch.ones(4, 4).triu(1) > 0, -math.inf)", "randn(2, 3).tolist()"),
     *("[numpy.float64(0.25), 1e-9, 10**12, math.pi]", "{'loss': 0.125, 'steps': 3, 'v2': True}"),
-    *("numpy.exp(numpy.array([-20.0, 0.0, 5.0]))", "torch.tensor([0.0, -0.0, -1e-6, 0.25])"),
-    *("torch.tensor([[0, 0.25], [1.5, 0]]).to_sparse()", "float(randn(31) @ randn(31))"),
+    *("torch.tensor([0.0, -0.0, -1e-6, 0.25])", "float(randn(31) @ randn(31))"),
+    "torch.tensor([[0, 0.25], [1.5, 0]]).to_sparse()",
 ]
 NAMES = {"torch": torch, "numpy": np, "math": math, "randn": torch.randn, "arange": torch.arange}
 

@@ -35,16 +35,16 @@ class Bracket:
 
 
 def partners(tokens: Sequence[Token]) -> dict[int, int]:
-    """Return for each bracket that has a partner, properly nested, the place of that partner."""
+    """Return for each bracket that has a partner, properly nested, the position of that partner."""
     unclosed: list[tuple[str, int]] = []
-    places: dict[int, int] = {}
-    for place, token in enumerate(tokens):
+    matched: dict[int, int] = {}
+    for position, token in enumerate(tokens):
         if token.text in OPENING:
-            unclosed.append((token.text, place))
+            unclosed.append((token.text, position))
         elif token.text in PAIRS and unclosed and unclosed[-1][0] == PAIRS[token.text]:
             start = unclosed.pop()[1]
-            places[place], places[start] = start, place
-    return places
+            matched[position], matched[start] = start, position
+    return matched
 
 
 def brackets(tokens: Sequence[Token]) -> list[Bracket | None]:
@@ -52,16 +52,16 @@ def brackets(tokens: Sequence[Token]) -> list[Bracket | None]:
     ends = partners(tokens)
     innermost: list[Bracket | None] = []
     current: Bracket | None = None
-    for place, token in enumerate(tokens):
-        end = ends.get(place, -1)
-        if end > place:
-            is_call = place and token.text == "(" and tokens[place - 1].end == token.start
-            name = tokens[place - 1].text if is_call else ""
-            current = Bracket(place, end, name, current)
+    for position, token in enumerate(tokens):
+        end = ends.get(position, -1)
+        if end > position:
+            is_call = position and token.text == "(" and tokens[position - 1].end == token.start
+            name = tokens[position - 1].text if is_call else ""
+            current = Bracket(position, end, name, current)
             if token.text == "[":
                 current.array = (current.parent and current.parent.array) or current
         innermost.append(current)
-        if current is not None and place == current.end:
+        if current is not None and position == current.end:
             current = current.parent
     return innermost
 
@@ -72,8 +72,8 @@ def indices(tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tu
     What is in more than 64 of them has none.
 
     Examples:
-        >>> from sphinx_drift.compare.tokens import tokens
-        >>> read = tokens("tensor([[0.1, 0.2], [0.3, 0.4]])")
+        >>> from sphinx_drift.compare.tokens import read_tokens
+        >>> read = read_tokens("tensor([[0.1, 0.2], [0.3, 0.4]])")
         >>> indices(read, {[token.text for token in read].index("0.4")})
         {12: (1, 1)}
 
@@ -84,8 +84,8 @@ def indices(tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tu
     found: dict[int, tuple[int, ...]] = {}
     index: list[int] = []
     is_new_item: list[bool] = []
-    for place, token in enumerate(tokens[: max(positions) + 1]):
-        square = token.text if place in matched else ""
+    for position, token in enumerate(tokens[: max(positions) + 1]):
+        square = token.text if position in matched else ""
         if square == "]":
             index.pop()
             is_new_item.pop()
@@ -97,6 +97,6 @@ def indices(tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tu
         if square == "[":
             index.append(-1)
             is_new_item.append(True)
-        if place in positions and len(index) <= _DEEPEST:
-            found[place] = tuple(max(item, 0) for item in index)
+        if position in positions and len(index) <= _DEEPEST:
+            found[position] = tuple(max(item, 0) for item in index)
     return found

@@ -20,6 +20,8 @@ from sphinx_drift.compare.rounding import UNITS, judge_rounding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sphinx_drift.compare.lexer import Token
+
 __all__ = ["UNITS", "Accepted", "Difference", "Policy", "Verdict", "Waiver", "compare"]
 
 
@@ -60,7 +62,7 @@ class Verdict:
     waived: tuple[Waiver, ...] = ()
     stale: tuple[Waiver, ...] = ()
     """Waivers of a value that isn't documented, printed as documented, or has a waiver already."""
-    tokens: int = 0
+    compared: int = 0
     """How many documented tokens were compared."""
 
     @property
@@ -108,7 +110,7 @@ def compare(
         accepted=tuple(accepted),
         waived=tuple(waived),
         stale=tuple(stale),
-        tokens=len(left.tokens),
+        compared=len(left.tokens),
     )
 
 
@@ -134,28 +136,23 @@ def _waive(
 # The portable policy -----------------------------------------------------------------
 
 
-def _both_floats(difference: Difference) -> bool:
-    is_whole = is_integer(difference.documented) or is_integer(difference.executed)
-    return difference.number and not is_whole
-
-
 def _accept_rounding(
-    differences: list[Difference], right: Side, precise: str | None
+    differences: list[Difference], executed: Side, precise: str | None
 ) -> tuple[list[Difference], list[Accepted]]:
     """Accept the numbers that are the documented ones as far as rounding can tell."""
-    output = None if precise is None else Precise(precise)
-    if output is not None and not _aligned(right, output):
-        output = None
+    output = Precise(precise or "")
+    is_aligned = _differ_in_floats_alone(executed.tokens, output.tokens)
     remaining: list[Difference] = []
     accepted: list[Accepted] = []
     for difference in differences:
-        if not _both_floats(difference):
+        texts = (difference.documented, difference.executed)
+        if not difference.number or any(map(is_integer, texts)):
             remaining.append(difference)
-        elif output is None:
+        elif not is_aligned:
             remaining.append(replace(difference, note="its full precision could not be had"))
         else:
-            origin = output.origin(difference.places[1])
-            units, objection = judge_rounding(difference.documented, difference.executed, origin)
+            origin = output.origin(difference.position)
+            units, objection = judge_rounding(*texts, origin)
             if objection:
                 remaining.append(replace(difference, note=objection))
             else:
@@ -163,9 +160,8 @@ def _accept_rounding(
     return remaining, accepted
 
 
-def _aligned(right: Side, output: Precise) -> bool:
-    """Whether the output at full precision differs from the executed one in floats alone."""
-    return len(right.tokens) == len(output.tokens) and all(
+def _differ_in_floats_alone(executed: Sequence[Token], precise: Sequence[Token]) -> bool:
+    return len(executed) == len(precise) and all(
         a.kind is b.kind and (a.kind is TokenKind.FLOAT or a.text == b.text)
-        for a, b in zip(right.tokens, output.tokens, strict=True)
+        for a, b in zip(executed, precise, strict=True)
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.lexer import Token, TokenKind, plain
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ For each token that stayed, all pairs of equal tokens may be looked at.
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A place where the two outputs are not the same."""
+    """Where the two outputs are not the same."""
 
     documented: str
     """The documented text there; empty if nothing is documented."""
@@ -30,8 +30,8 @@ class Difference:
     """The executed text there; empty if nothing was printed."""
     index: tuple[int, ...] | None
     """Its index in the brackets around it, counted from 0; None outside brackets."""
-    places: tuple[int, int]
-    """Which token of each text is its first."""
+    position: int
+    """Which token of the executed text is its first."""
     documented_span: tuple[int, int]
     executed_span: tuple[int, int]
     number: bool = False
@@ -54,8 +54,8 @@ class Side:
     @classmethod
     def read(cls, text: str) -> Side:
         """Read a text into tokens."""
-        result = tokens(text)
-        return cls(plain(text), result, [token.key for token in result])
+        tokens = read_tokens(text)
+        return cls(plain(text), tokens, [token.key for token in tokens])
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Return the characters from token ``first`` up to token ``last``."""
@@ -66,12 +66,12 @@ class Side:
         return len(self.text), len(self.text)
 
     def first_value(self, first: int, last: int) -> int:
-        """Return the place of the first word or number of a stretch; -1 if there is none."""
+        """Return the position of the first word or number of a stretch; -1 if there is none."""
         return next((i for i in range(first, last) if self.tokens[i].kind in _VALUES), -1)
 
 
 _VALUES = (TokenKind.WORD, TokenKind.INT, TokenKind.FLOAT)
-_FIXED = (TokenKind.OPEN, TokenKind.CLOSE, TokenKind.LINE, TokenKind.MARK)
+_FIXED = (TokenKind.OPEN, TokenKind.CLOSE, TokenKind.LINE, TokenKind.PUNCTUATION)
 
 
 class _Block(NamedTuple):
@@ -115,31 +115,17 @@ def _moved(left: Side, right: Side, block: _Block) -> Iterator[_Block]:
     """Yield what was replaced, dropped or added in a range."""
     l0, l1, r0, r1 = block
     matcher = SequenceMatcher(None, left.keys[l0:l1], right.keys[r0:r1])
-    places: dict[_Key, list[int]] = matcher.b2j  # type: ignore[attr-defined]  # documented
-    pairs = sum(len(places.get(key, ())) for key in left.keys[l0:l1])
+    positions: dict[_Key, list[int]] = matcher.b2j  # type: ignore[attr-defined]  # documented
+    pairs = sum(len(positions.get(key, ())) for key in left.keys[l0:l1])
     if pairs * min(l1 - l0, r1 - r0) > _MOST_STEPS:
         yield block
         return
     for tag, *at in matcher.get_opcodes():
-        part = _Block(l0 + at[0], l0 + at[1], r0 + at[2], r0 + at[3])
-        if tag == "replace" and _same_shape(left, right, part):
-            yield from _one_by_one(left, right, part)
+        stretch = _Block(l0 + at[0], l0 + at[1], r0 + at[2], r0 + at[3])
+        if tag == "replace" and _same_shape(left, right, stretch):
+            yield from _one_by_one(left, right, stretch)
         elif tag != "equal":
-            yield _at_line(left, right, part)
-
-
-def _at_line(left: Side, right: Side, block: _Block) -> _Block:
-    """Shift a block of added or dropped lines so that it begins at a line break, if it can."""
-    l0, l1, r0, r1 = block
-    if l0 != l1 and r0 != r1:
-        return block
-    side, first, last = (right, r0, r1) if l0 == l1 else (left, l0, l1)
-    for by in range(last - first):
-        if side.tokens[first + by].kind is TokenKind.LINE:
-            return _Block(l0 + by, l1 + by, r0 + by, r1 + by)
-        if last + by == len(side.keys) or side.keys[first + by] != side.keys[last + by]:
-            break
-    return block
+            yield stretch
 
 
 def _one_by_one(left: Side, right: Side, block: _Block) -> Iterator[_Block]:
@@ -167,7 +153,7 @@ def _difference(
         documented=left.text[slice(*left_span)],
         executed=right.text[slice(*right_span)],
         index=index,
-        places=(l0, r0),
+        position=r0,
         documented_span=left_span,
         executed_span=right_span,
     )

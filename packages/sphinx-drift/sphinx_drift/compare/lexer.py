@@ -16,7 +16,7 @@ class TokenKind(Enum):
     WORD = "word"
     INT = "integer"
     FLOAT = "float"
-    MARK = "mark"
+    PUNCTUATION = "punctuation"
     OPEN = "opening bracket"
     CLOSE = "closing bracket"
     LINE = "line break"
@@ -72,7 +72,7 @@ _PATTERN = re.compile(
     | (?P<open> [\[({{] )
     | (?P<close> [\])}}] )
     | (?P<word> grad_fn=<\w*?Backward\d*> | [^\W\d]\w* | \d\w* | \.\.\.+ )
-    | (?P<mark> \S )
+    | (?P<punctuation> \S )
     )
     """,
     re.VERBOSE,
@@ -85,7 +85,7 @@ _KINDS = {
     "open": TokenKind.OPEN,
     "close": TokenKind.CLOSE,
     "word": TokenKind.WORD,
-    "mark": TokenKind.MARK,
+    "punctuation": TokenKind.PUNCTUATION,
 }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sphinx_drift.compare.brackets import brackets
 from sphinx_drift.compare.lexer import TokenKind, plain
 from sphinx_drift.compare.rounding import FloatKind, Origin, finite_value
-from sphinx_drift.compare.tokens import tokens
+from sphinx_drift.compare.tokens import read_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,23 +56,32 @@ class Precise:
 
     def __init__(self, text: str) -> None:
         """Read a text in which marks may follow numbers and tensors."""
-        shown, marks = without_marks(plain(text))
-        self.tokens = tokens(shown)
-        self._marks = {place: _Mark.read(mark) for place, mark in marks.items()}
+        pieces = plain(text).replace(r"\u2063", _MARK).split(_MARK)  # as in a list of texts
+        shown, marks = pieces[::2], pieces[1::2]
+        ends = accumulate(map(len, shown))
+        self.tokens = read_tokens("".join(shown))
+        self._marks = {end: _Mark.read(mark) for end, mark in zip(ends, marks, strict=False)}
+        """What was noted of a number or a tensor, by the position of its end."""
         self._brackets = brackets(self.tokens)
         self._arrays = _arrays(self.tokens, self._brackets)
 
-    def origin(self, place: int) -> Origin:
-        """Return what is known of the number that is a token."""
-        token, bracket = self.tokens[place], self._brackets[place]
+    def origin(self, position: int) -> Origin:
+        """Return what is known of the number that is a token: its text, format and scale.
+
+        The scale is the largest number that is printed beside it. A part of a tensor was computed
+        with the others, which may be larger; but a reader doesn't see them, so they count up to a
+        bound.
+        """
+        token, bracket = self.tokens[position], self._brackets[position]
         mark = self._marks.get(token.end) or self._mark_around(bracket)
         array = self._arrays.get(bracket.array, ()) if bracket else ()
-        shown = max(array, default=abs(finite_value(token.text) or Decimal(0)))
-        # One of 16 bits was computed in float32 and rounded once: at its own magnitude.
-        if len(array) < 2 and not mark.kind.is_short:  # noqa: PLR2004 - none beside it
-            shown *= _ALONE
-        # A reader sees the numbers printed, not the tensor that they are a part of.
-        scale = max(shown, min(mark.largest, _CANCELLED * shown))
+        printed = max(array, default=abs(finite_value(token.text) or Decimal(0)))
+        # What is alone may be a sum of larger numbers. In 16 bits it may not: such a sum is
+        # computed in float32, and rounded once, at its own magnitude.
+        is_alone = len(array) <= 1
+        if is_alone and not mark.kind.is_short:
+            printed *= _ALONE
+        scale = max(printed, min(mark.largest, _CANCELLED * printed))
         return Origin(token.text, mark.kind, scale)
 
     def _mark_around(self, bracket: Bracket | None) -> _Mark:
@@ -87,7 +96,7 @@ class Precise:
 
 
 def _arrays(
-    read: Sequence[Token], around: Sequence[Bracket | None]
+    tokens: Sequence[Token], innermost: Sequence[Bracket | None]
 ) -> dict[Bracket | None, list[Decimal]]:
     """Return the sizes of the numbers of each array, which were computed together.
 
@@ -96,7 +105,7 @@ def _arrays(
     """
     sizes: dict[Bracket | None, list[Decimal]] = {}
     lists: set[Bracket] = set()
-    for token, bracket in zip(read, around, strict=True):
+    for token, bracket in zip(tokens, innermost, strict=True):
         array = bracket and bracket.array
         if array is None:
             continue
@@ -107,13 +116,6 @@ def _arrays(
             call = array.parent
             is_named = call and call.start == array.start - 1 and call.name.lower() in _ARRAYS
             lists |= set() if is_named else {array}
-        elif token.kind is TokenKind.MARK or (token.is_word and token.text[0] != "."):
+        elif token.kind is TokenKind.PUNCTUATION or (token.is_word and token.text[0] != "."):
             lists.add(array)
     return {array: sizes[array] for array in sizes.keys() - lists}
-
-
-def without_marks(precise: str) -> tuple[str, dict[int, str]]:
-    """Remove the marks of the second look; return the text, and each mark by its position."""
-    pieces = precise.replace(r"\u2063", _MARK).split(_MARK)  # as in a list of texts
-    shown, marked = pieces[::2], pieces[1::2]
-    return "".join(shown), dict(zip(accumulate(map(len, shown)), marked, strict=False))

@@ -1,10 +1,11 @@
-"""Read the text of an output into tokens: any text, nothing evaluated, nothing raised.
+"""Read the text of an output into tokens, without what makes no difference to a reader.
 
-What makes no difference to a reader makes no difference to the tokens: in tensors, arrays
-and lists of numbers, where a line is wrapped and how a number is padded
-(``sphinx_drift.compare.layout``); blank lines, space at the end of a line, terminal colors,
-and the accelerator on which a tensor lives. Everything else does: each digit, sign, exponent,
-bracket, comma, word, line break and, between them and before them, each space.
+Left out are blank lines, space at the end of a line, terminal colors, the accelerator on which
+a tensor lives, and in tensors, arrays and lists of numbers the line breaks and the padding,
+which depend on the width of a terminal and of the widest number. Everything else counts: each
+digit, sign, exponent, bracket, comma, word, line break and, between them and before them, each
+space. In a table, in indented text, in a formula that takes two lines or between quotation
+marks a space says what belongs to what.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.layout import without_layout
-from sphinx_drift.compare.lexer import plain, split
+from sphinx_drift.compare.brackets import OPENING, partners
+from sphinx_drift.compare.lexer import TokenKind, plain, split
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     from sphinx_drift.compare.lexer import Token
 
 _TENSOR = re.compile(r"\btensor\((?:[^()]|\([^()]*+\))*+\)")
@@ -23,31 +26,133 @@ _TENSOR = re.compile(r"\btensor\((?:[^()]|\([^()]*+\))*+\)")
 _ACCELERATOR = re.compile(r",\s*device='(?:cuda|mps|xpu|hpu|npu)(?::\d+)?'(?=[,)])")
 
 
-def tokens(text: str) -> list[Token]:
-    r"""Read a text into tokens.
+def read_tokens(text: str) -> list[Token]:
+    r"""Read a text into tokens: any text, nothing evaluated, nothing raised.
 
     Args:
-        text: Any text: what PyTorch, NumPy or Python printed, or anything else.
+        text: What PyTorch, NumPy or Python printed, or anything else.
 
     Returns:
         The tokens in order. Two texts are the same output if and only if the ``key`` of
         their tokens are the same.
 
     Examples:
-        >>> [token.text for token in tokens("tensor([ 0.5, -1.])")]
+        >>> [token.text for token in read_tokens("tensor([ 0.5, -1.])")]
         ['tensor', '(', '[', '0.5', ',', '-1.', ']', ')']
-        >>> wrapped = "tensor([0.5000,\n        2.0000], device='cuda:0')"
-        >>> [t.key for t in tokens(wrapped)] == [t.key for t in tokens("tensor([0.5000, 2.0000])")]
+        >>> one, other = "tensor([0.5, 2.0])", "tensor([0.5,\n        2.0], device='cuda:0')"
+        >>> [t.key for t in read_tokens(one)] == [t.key for t in read_tokens(other)]
         True
 
     """
-    return list(without_layout(list(split(_on_cpu(plain(text))))))
-
-
-def _on_cpu(text: str) -> str:
-    """Put space, which has no meaning there, in the place of each accelerator of a tensor."""
-    return _TENSOR.sub(lambda tensor: _ACCELERATOR.sub(_blank, tensor[0]), text)
+    on_cpu = _TENSOR.sub(lambda tensor: _ACCELERATOR.sub(_blank, tensor[0]), plain(text))
+    return list(_without_layout(list(split(on_cpu))))
 
 
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
+
+
+# Layout ------------------------------------------------------------------------------
+
+_CONSTANTS = frozenset({"True", "False", "None", "NaN", "NaT"})
+_QUOTES = frozenset("'\"")
+_NAME = r"n(?:\.n)*"
+_VALUE = rf"(?:v|b|n?q|{_NAME}c)"
+"""A number or a constant, what is in brackets or in quotation marks, a call."""
+_KEY = rf"(?:{_NAME}=|(?:{_VALUE}|{_NAME}):)"
+_DATA = re.compile(rf"(?=.*[vqbc]|\Z)(?:{_KEY}*(?:{_VALUE}[vqb]*|{_NAME})(?:,|\Z))*")
+"""The spelling of data: values with names or keys between commas, or values between spaces.
+
+What brackets hold is spelled with one letter for each token, ``[1, 'a']`` as ``v,q`` and
+``(dtype=torch.int8)`` as ``n=n.n``. It looks ahead for a value first: names alone may be words.
+
+====== ==========================================
+``v``  a number or a constant
+``q``  a text in quotation marks
+``n``  a name
+``b``  a pair of brackets that holds data
+``c``  the same after a name: a call's arguments
+``?``  anything else, which makes it no data
+====== ==========================================
+
+The signs ``. , =`` spell themselves, and ``:`` does in braces.
+"""
+
+
+def _without_layout(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Yield tokens without the line breaks and the padding that mean nothing."""
+    data, quoted = _data_in(tokens, partners(tokens))
+    end = -1  # of the brackets of data around a token
+    before = ""
+    for position, token in enumerate(tokens):
+        gap = token.gap
+        if position <= end and position not in quoted:
+            if token.is_line:
+                continue
+            is_apart = gap or tokens[position - 1].is_line
+            is_tight = before in OPENING or token.kind is TokenKind.CLOSE or token.text == ","
+            gap = " " if is_apart and not is_tight else ""
+        yield token if gap == token.gap else token._replace(gap=gap)
+        before = token.text
+        end = max(end, data.get(position, -1))
+
+
+def _data_in(tokens: Sequence[Token], pairs: Mapping[int, int]) -> tuple[dict[int, int], set[int]]:
+    """Return which token closes each bracket of data, and which tokens a quotation holds.
+
+    A pair is spelled when it closes, and is then one letter of the spelling around it.
+    """
+    data: dict[int, int] = {}
+    quoted: set[int] = set()
+    unclosed: list[tuple[int, list[str]]] = []
+    """Which token opens each pair, and the spelling of what it holds so far."""
+    for position, token in enumerate(tokens):
+        partner = pairs.get(position, -1)
+        if position in quoted or token.is_line:
+            continue
+        if partner > position:
+            unclosed.append((position, []))
+        elif unclosed and partner == unclosed[-1][0]:
+            start, spelling = unclosed.pop()
+            letter = _letter_of_pair(tokens, start, "".join(spelling))
+            if letter != "?":
+                data[start] = position
+            if unclosed:
+                unclosed[-1][1].append(letter)
+        elif unclosed:
+            start, spelling = unclosed[-1]
+            end = _closing_quote(tokens, position, pairs[start]) if token.text in _QUOTES else -1
+            quoted.update(range(position + 1, end + 1))
+            spelling.append("q" if end > 0 else _letter(token, tokens[start].text))
+    return data, quoted
+
+
+def _letter_of_pair(tokens: Sequence[Token], start: int, spelling: str) -> str:
+    """Return the letter for a pair of brackets, by what it holds."""
+    # Without commas, lines that begin below the bracket are the rows of a class's own.
+    has_rows = "," not in spelling and tokens[start + 1].is_line
+    if has_rows or not _DATA.fullmatch(spelling):
+        return "?"
+    is_call = start > 0 and tokens[start - 1].is_word and not tokens[start].gap
+    return "c" if is_call else "b"
+
+
+def _letter(token: Token, bracket: str) -> str:
+    """Return the letter for a token that is no bracket; no spelling has the ``?``."""
+    text = token.text
+    if token.is_number or text in _CONSTANTS or text.startswith(("...", "grad_fn=<")):
+        return "v"
+    if token.is_word:
+        return "n"
+    return text if text in (".", ",", "=") or (text == ":" and bracket == "{") else "?"
+
+
+def _closing_quote(tokens: Sequence[Token], first: int, end: int) -> int:
+    """Return the position of the mark that closes a quotation before ``end``; -1 if none does."""
+    escaped = False
+    for position in range(first + 1, end):
+        if tokens[position].text == tokens[first].text and not escaped:
+            return position
+        is_next = tokens[position].end == tokens[position + 1].start
+        escaped = tokens[position].text == "\\" and not escaped and is_next
+    return -1

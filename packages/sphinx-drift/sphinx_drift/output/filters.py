@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _WHOLE = re.compile(rf"\d+(?:,\d+)+|{NUMBER.pattern}|\w+", re.VERBOSE)
 """What a filter replaces as a whole, or not at all: a number with its sign, a word."""
-_PIECE = re.compile(r"(?s)\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.")
-"""A piece of a regular expression: what is escaped, a set of characters, or one character."""
+_ATOM = re.compile(r"(?s)\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.")
+"""An atom of a regular expression: what is escaped, a set of characters, or one character."""
 _TIME = r"(?<!\d)\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
 
 
@@ -48,19 +48,19 @@ class Filter(NamedTuple):
 
 
 def _wildcard_in(pattern: str) -> str:
-    r"""Return the first piece of a pattern that matches numbers without naming them, or ''.
+    r"""Return the first atom of a pattern that matches numbers without naming them, or ''.
 
     What means digits, as ``\d`` and ``[0-9a-f]`` do, matches no exclamation mark and no square.
     """
-    for piece in _PIECE.findall(pattern):
+    for atom in _ATOM.findall(pattern):
         with suppress(re.error):  # a bracket, say
-            matches = re.compile(piece).fullmatch
+            matches = re.compile(atom).fullmatch
             if matches("\N{WHITE SQUARE}") or (matches("5") and (matches("!") or matches("?"))):
-                return str(piece)
+                return str(atom)
     return ""
 
 
-def make(pattern: str, name: str, reason: str) -> Filter:
+def make_filter(pattern: str, name: str, reason: str) -> Filter:
     """Return a filter that shows its name in angle brackets; its reason is for who reads it.
 
     Raises:
@@ -74,9 +74,9 @@ def make(pattern: str, name: str, reason: str) -> Filter:
         compiled = re.compile(pattern)
     except re.error as error:
         raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
-    if piece := _wildcard_in(pattern):
+    if atom := _wildcard_in(pattern):
         raise ValueError(
-            f"{pattern!r} has {piece!r}, which stands for too much: name digits by what means "
+            f"{pattern!r} has {atom!r}, which stands for too much: name digits by what means "
             r"them, such as \d or \w, and all else by itself or a set such as [a-z ]"
         )
     if compiled.fullmatch(""):
@@ -88,7 +88,7 @@ def _filter_of(entry: object) -> Filter:
     """Return the filter that an entry of a list names."""
     match entry:
         case [str(pattern), str(name), str(reason)]:
-            return make(pattern, name, reason)
+            return make_filter(pattern, name, reason)
     raise ValueError(f"a filter is a pattern, a name and a reason; got {entry!r}")
 
 
@@ -125,11 +125,11 @@ DEFAULTS = (
     Filter(  # It says whether the file was there.
         re.compile(r"(?m:^)(?:Writing|Overwriting)(?= [\w./~-]+(?m:$))"), "%%writefile", "Writing"
     ),
-    make(
+    make_filter(
         rf"CPU times: (?:user {_TIME}, sys: {_TIME}, )?total: {_TIME}\nWall time: {_TIME}",
         *("time", "of %time"),
     ),
-    make(
+    make_filter(
         # The first line is only said if the times differ much.
         r"(?:The slowest run took \d+\.\d\d times longer than the fastest\. "
         r"This could mean that an intermediate result is being cached\.\n)?"
@@ -140,14 +140,14 @@ DEFAULTS = (
 """What nobody has to name: it varies in each run, and Python or a library has written it."""
 
 
-def filtered(text: str, filters: Iterable[Filter], counts: Counter[str] | None = None) -> str:
+def apply_filters(text: str, filters: Iterable[Filter], counts: Counter[str] | None = None) -> str:
     r"""Return a text with what varies replaced.
 
     Examples:
-        >>> day = make(r"\d{4}-\d\d-\d\d", "day", "is today")
-        >>> filtered("2026-11-23: 0.3061", [day])
+        >>> day = make_filter(r"\d{4}-\d\d-\d\d", "day", "is today")
+        >>> apply_filters("2026-11-23: 0.3061", [day])
         '<day>: 0.3061'
-        >>> filtered("2026-11-2305", [day])
+        >>> apply_filters("2026-11-2305", [day])
         '2026-11-2305'
 
     """

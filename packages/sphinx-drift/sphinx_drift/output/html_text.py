@@ -1,7 +1,7 @@
 """Read the text that a reader sees from HTML, and say whether HTML may show anything else.
 
 It is parsed as browsers do it, by selectolax. A row of a table is a line, its cells parted by
-``|``; blocks are lines, items of lists begin with ``-``, and ``x<sup>2</sup>`` reads ``x^{2}``.
+``|``; blocks are lines, items begin with ``-`` or their number, and ``x<sup>2</sup>`` is ``x^{2}``.
 Text counts even where a style hides it. What pandas, polars, rich or statsmodels write is known
 to show its text alone. Everything else may show more, such as a script or ``content: "4.87"``.
 """
@@ -21,7 +21,7 @@ ESCAPE_SHOWN = "\N{SYMBOL FOR ESCAPE}"
 
 _DEEPEST = 10_000
 """A parser takes ever longer for each element that is deeper in others."""
-_UNSEEN = ("desc", "iframe", "metadata", "script", "style", "template", "title")
+_UNSHOWN = ("desc", "iframe", "metadata", "script", "style", "template", "title")
 """The elements whose text no browser shows."""
 _PICTURES = {"audio", "img", "video"}
 _BLOCKS = (
@@ -35,23 +35,25 @@ _KNOWN = re.compile(
 )
 """The elements whose text is all that they show."""
 _LINE, _CELL, _SPACE = "\2", "\0", "\1"
-"""What marks a line, a cell, and a space that a reader sees."""
+"""The characters for a new line, a new cell, and a space that a reader sees."""
 _ALL_BLOCKS = f":is({_BLOCKS}, text, tspan)"  # two are a drawing's
-_MARKS = {
+_SIGNS = {
     f"table, tr, {_ALL_BLOCKS}:not(td *, th *)": (_LINE, _LINE),
     f"td {_ALL_BLOCKS}, th {_ALL_BLOCKS}": (" ", " "),
     "td, th": (_CELL, ""),
-    "li": ("- ", ""),
+    "li li li": (2 * _SPACE, ""),
+    "li li": (2 * _SPACE, ""),
+    "li:not(ol > *)": ("- ", ""),
     "sub": ("_{", "}"),
     "sup": ("^{", "}"),
 }
 """What is written before and after elements; of one that has several, the first is outermost."""
 _ATTRIBUTES = re.compile(
     "abbr|align|alt|aria-.*|bgcolor|border|cellpadding|cellspacing|class|colspan|data-.*|frame|"
-    "height|href|id|lang|name|rel|role|rowspan|rules|scope|scoped|span|src|style|summary|target|title|"
+    "halign|height|href|id|lang|name|rel|role|rowspan|rules|scope|scoped|span|src|style|summary|target|title|"
     "valign|width"
 )
-_PIECE = re.compile(r"([^{};]*)([{};]|\Z)")
+_OF_CSS = re.compile(r"([^{};]*)([{};]|\Z)")
 _SELECTOR = re.compile(r"[^\"'\\@/]*")
 _DECLARATION = re.compile(
     r"""(?xi) \s* (?:
@@ -65,44 +67,38 @@ _DECLARATION = re.compile(
 """A declaration that changes how a text looks, and not what it says."""
 
 
-class _Read(NamedTuple):
+class HtmlText(NamedTuple):
+    """What a reader sees of some HTML."""
+
     text: str = ""
     pictures: int = 0
     unknown: str = ""
+    """What in it may show more than its text, if anything may."""
 
 
-def html_text(html: str) -> str:
-    """Return what a reader sees of some HTML, as lines of text.
+@lru_cache(maxsize=8)
+def read_html(html: str) -> HtmlText:
+    """Read what a reader sees of some HTML, as lines of text.
 
     Examples:
-        >>> print(html_text("<p>Loss</p><table><tr><th>a</th><td>0.5</td></tr></table>"))
+        >>> print(read_html("<p>Loss</p><table><tr><th>a</th><td>0.5</td></tr></table>").text)
         Loss
         a | 0.5
 
     """
-    return _read(html).text
-
-
-def drawn_in(html: str) -> tuple[int, str]:
-    """Return how many pictures some HTML shows, and what in it may show more than its text."""
-    return _read(html)[1:]
-
-
-@lru_cache(maxsize=8)
-def _read(html: str) -> _Read:
     if not html:
-        return _Read()
+        return HtmlText()
     html = html.encode(errors="backslashreplace").decode()
     if _depth(html) > _DEEPEST:
-        return _Read(html, unknown=f"more than {_DEEPEST:,} elements in one another")
+        return HtmlText(html, unknown=f"more than {_DEEPEST:,} elements in one another")
     from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - few outputs are HTML
 
     root = LexborHTMLParser(f"<!doctype html><body>{html}").root
     assert root is not None  # noqa: S101 - it is written above
     pictures = len(root.css(", ".join(_PICTURES)))
     unknown = next(filter(None, map(_unknown_in, root.css("*"))), "")
-    lines = filter(None, map(_line, _marked_text(root).split(_LINE)))
-    return _Read("\n".join(lines).replace("\x1b", ESCAPE_SHOWN), pictures, unknown)
+    lines = filter(None, map(_line, _structured_text(root).split(_LINE)))
+    return HtmlText("\n".join(lines).replace("\x1b", ESCAPE_SHOWN), pictures, unknown)
 
 
 def _depth(html: str) -> int:
@@ -117,23 +113,27 @@ def _depth(html: str) -> int:
     return deepest
 
 
-def _marked_text(root: LexborNode) -> str:
-    """Return the text of a document, with marks where its structure shows.
+def _structured_text(root: LexborNode) -> str:
+    """Return the text of a document, with signs of its structure.
 
-    The order matters: ``<pre>`` keeps its own white space, but not that of marks and of
+    The order matters: ``<pre>`` keeps its own white space, but not that of signs and of
     alternative texts, which are written later.
     """
-    inside = ", ".join(f"{tag} *" for tag in _UNSEEN)
-    for node in root.css(f":is({', '.join(_UNSEEN)}):not({inside})"):
+    inside = ", ".join(f"{tag} *" for tag in _UNSHOWN)
+    for node in root.css(f":is({', '.join(_UNSHOWN)}):not({inside})"):
         node.decompose()  # with what is in it, which is no node any more
     for pre in root.css("pre:not(td *, th *, pre *)"):
         for node in [n for n in pre.traverse(include_text=True) if n.is_text_node]:
             text = node.text_content or ""
             node.replace_with(text.replace(" ", _SPACE).replace("\n", _LINE))
-    for selector, (before, after) in _MARKS.items():
+    for selector, (before, after) in _SIGNS.items():
         for node in root.css(selector):
             node.insert_before(before)
             node.insert_after(after)
+    for ordered in root.css("ol"):
+        items = (node for node in ordered.iter() if node.tag == "li")
+        for number, item in enumerate(items, start=1):
+            item.insert_before(f"{number}. ")
     for node in root.css("[alt]"):
         if alt := node.attributes["alt"]:
             node.insert_before(f"[{alt}]")
@@ -158,7 +158,7 @@ def _unknown_in(node: LexborNode) -> str:
         if not is_known or "javascript:" in (value or "").lower():
             return f"the attribute {name} of <{tag}>"
     style = f"{node.text()}}}" if tag == "style" else ""
-    for piece, end in _PIECE.findall(style + (node.attributes.get("style") or "")):
+    for piece, end in _OF_CSS.findall(style + (node.attributes.get("style") or "")):
         if not (_SELECTOR if end == "{" else _DECLARATION).fullmatch(piece):
             return f"the style {piece.partition(':')[0].strip()}"
     return ""

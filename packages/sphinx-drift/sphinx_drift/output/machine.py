@@ -28,8 +28,8 @@ def machine_paths(folder: Path) -> tuple[Filter, ...]:
     """Return filters that name the folders of this machine, for a page that runs in one of them.
 
     Examples:
-        >>> from sphinx_drift.output.filters import filtered
-        >>> filtered("/srv/one/book/tool.py", machine_paths(Path("/srv/one/book")))
+        >>> from sphinx_drift.output.filters import apply_filters
+        >>> apply_filters("/srv/one/book/tool.py", machine_paths(Path("/srv/one/book")))
         '<book>/tool.py'
 
     """
@@ -52,10 +52,10 @@ def machine_paths(folder: Path) -> tuple[Filter, ...]:
     return tuple(_filter(root, roots[root]) for root in sorted(roots, key=len, reverse=True))
 
 
-def _above(folder: Path, marks: tuple[str, ...]) -> Path | None:
+def _above(folder: Path, names: tuple[str, ...]) -> Path | None:
     """Return the nearest folder, at or above a page's, that holds one of some files."""
-    places = (folder, *folder.parents)
-    return next((place for place in places if any((place / mark).exists() for mark in marks)), None)
+    folders = (folder, *folder.parents)
+    return next((one for one in folders if any((one / name).exists() for name in names)), None)
 
 
 def _filter(root: str, shown: str) -> Filter:

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.output.html_text import ESCAPE_SHOWN, drawn_in, html_text
+from sphinx_drift.output.html_text import ESCAPE_SHOWN, read_html
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
@@ -23,8 +23,8 @@ _PLAIN = "text/plain"
 _PICTURES = ("image/", "video/", "audio/")
 _INTERACTIVE = ("application/javascript", "application/vnd.jupyter.widget")
 """What MyST-NB shows and not the text beside it, whatever that is."""
-_PLACE = re.compile(r" \([^()\n]*, line \d+\)$")
-"""Where a syntax error is."""
+_LOCATION = re.compile(r" \([^()\n]*, line \d+\)$")
+"""The file and the line of a syntax error."""
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
 _DESCRIPTION = re.compile(r"<[^<>]*>\s*")
 
@@ -59,12 +59,20 @@ MIME_TYPES = {
 FORMS = tuple(MIME_TYPES)
 BESIDE = (*FORMS, Part.PICTURE, Part.TRACEBACK)
 """The parts that *all* leaves out, since most say again what it says."""
-_IN_ORDER = {
-    Part.ALL: ((Part.STDOUT, Part.VALUE), (Part.STDERR,)),
-    Part.MAIN: ((Part.STDOUT, Part.VALUE),),
-    Part.STDERR: ((Part.STDERR,),),
+_JOINED = {
+    Part.ALL: (Part.STDOUT, Part.VALUE, Part.STDERR),
+    Part.MAIN: (Part.STDOUT, Part.VALUE),
+    Part.STDERR: (Part.STDERR,),
 }
-"""Which parts make a text that a cell's error ends, one after the other."""
+"""The parts of which a text is made that ends with what the cell raised."""
+
+
+def included_in(parts: Iterable[Part]) -> set[Part]:
+    """Return some parts and what their texts say as well; an error is in its traceback too."""
+    included = set(parts)
+    for part in _JOINED.keys() & included:
+        included |= {*_JOINED[part], Part.TRACEBACK}
+    return included
 
 
 @dataclass(frozen=True)
@@ -98,14 +106,15 @@ class Printed:
     native_error: bool = False
     """Whether the error was written to stderr, and is no output of its own."""
 
-    def select(self, stream: Part) -> str:
+    def select(self, part: Part) -> str:
         """Return one part as text; all is stdout and values in order, then stderr.
 
         What a cell raised comes last, and belongs to *all*, to *main* and to *stderr*.
         """
-        groups = _IN_ORDER.get(stream, ((stream,),))
-        texts = [text for group in groups for part, text in self.pieces if part in group]
-        texts += [self.error] * (stream in _IN_ORDER)
+        joined = _JOINED.get(part, (part,))
+        pieces = [piece for piece in self.pieces if piece[0] in joined]
+        pieces.sort(key=lambda piece: piece[0] is Part.STDERR)
+        texts = [text for _, text in pieces] + [self.error] * (part in _JOINED)
         return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts if text)
 
     def unknown_in(self, part: Part) -> str:
@@ -124,18 +133,22 @@ class Printed:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """The streams that are not empty."""
-        streams = (Part.STDOUT, Part.VALUE, Part.STDERR)
-        non_empty = {name for name, text in self.pieces if plain(text).strip()}
+        """Those of stdout, value and stderr that say something."""
+        non_empty = {part for part, text in self.pieces if plain(text).strip()}
         if self.native_error:
             non_empty.add(Part.STDERR)
-        return tuple(stream for stream in streams if stream in non_empty)
+        return tuple(part for part in _JOINED[Part.ALL] if part in non_empty)
 
 
-def printed(outputs: Iterable[NotebookNode]) -> Printed:
-    """Read the outputs of a cell: the text of each form, and the number of pictures.
+def read_outputs(outputs: Iterable[NotebookNode], *, raised: bool = True) -> Printed:
+    """Read the outputs of a cell: the text of each part, and the number of pictures.
 
     Each stream is one text between two displays, and what a terminal is left showing of it.
+
+    Args:
+        outputs: The outputs of the cell, in order.
+        raised: Whether it may have raised an error, so that what ends stderr may be one.
+
     """
     result = Printed()
     for kind, group in groupby(outputs, lambda output: output.output_type):
@@ -146,8 +159,9 @@ def printed(outputs: Iterable[NotebookNode]) -> Printed:
             result.pieces += [(part, on_screen("".join(text))) for part, text in texts.items()]
         else:
             for output in group:
-                (_add_error if kind == "error" else _add_data)(result, output)
-    if not result.error and result.pieces and result.pieces[-1][0] is Part.STDERR:
+                (_add_error if kind == "error" else _add_display)(result, output)
+    may_be_native = raised and not result.error and result.pieces
+    if may_be_native and result.pieces[-1][0] is Part.STDERR:
         text, result.error = split_native_error(result.pieces.pop()[1])
         result.pieces.append((Part.STDERR, text))
         result.native_error = bool(result.error)
@@ -159,35 +173,31 @@ def _add_error(result: Printed, output: NotebookNode) -> None:
     result.error = ": ".join(str(part) for part in (output.ename, output.evalue) if part)
     if text := messages(output.get("traceback", ()), str(output.ename)):
         result.pieces.append((Part.TRACEBACK, text))
-        # A traceback has it without its colors and, of a syntax error, without its place.
-        error = _PLACE.sub("", plain(result.error)).rstrip()
+        # A traceback has it without its colors and, of a syntax error, without its line.
+        error = _LOCATION.sub("", plain(result.error)).rstrip()
         _, message, notes = f"\n{text}".rpartition(f"\n{error}")
         notes = notes.lstrip(" ")
         if message and notes.startswith(("\n", ":\n")):
             result.error = error + notes
 
 
-def _add_data(result: Printed, output: NotebookNode) -> None:
-    """Add a value, a picture or a widget, which may be glued to be shown elsewhere."""
-    glued = output.get("metadata", {}).get("scrapbook", {})
-    prefix, name = glued.get("mime_prefix", ""), str(glued.get("name", ""))
+def _add_display(result: Printed, output: NotebookNode) -> None:
+    """Add what a cell displays, or glues to be shown elsewhere: a value, a picture, a widget."""
+    glue = output.get("metadata", {}).get("scrapbook", {})
+    prefix, name = glue.get("mime_prefix", ""), str(glue.get("name", ""))
     data = {mime.removeprefix(prefix): _as_text(content) for mime, content in output.data.items()}
     value = _value(data)
     others = data.keys() - {_PLAIN, *MIME_TYPES.values()}
     has_picture = any(mime.startswith(_PICTURES) for mime in others)
     result.pictures += has_picture + value.pictures
-    result.widgets += bool(others or any(value.unknown.values())) and not has_picture
-    pieces: list[tuple[Part, str]] = []
-    drawing = html_text(data.get("image/svg+xml", ""))
-    if drawing:
-        pieces.append((Part.PICTURE, drawing))
-        result.draws_text = True
-    text = data.get(_PLAIN, "")
-    is_figure = has_picture and not value.forms and _DESCRIPTION.fullmatch(text)
-    if is_figure or any(mime.startswith(_INTERACTIVE) for mime in others):
-        # Its text is shown where it can't be itself.
-        if text and not _DEFAULT_REPR.fullmatch(text):
-            pieces.append((Part.PICTURE, text))
+    result.widgets += not has_picture and bool(others or any(value.unknown.values()))
+
+    drawing = read_html(data.get("image/svg+xml", "")).text
+    result.draws_text |= bool(drawing)
+    pieces = [(Part.PICTURE, drawing)] if drawing else []
+    stand_in = _stand_in(data, is_figure=has_picture and not value.forms)
+    if stand_in is not None:
+        pieces += [(Part.PICTURE, stand_in)] * bool(stand_in)
     elif value.text:
         result.values.append(value)
         space = "\n" if "\n" in value.text.strip() else " "
@@ -197,6 +207,18 @@ def _add_data(result: Printed, output: NotebookNode) -> None:
     for part, _ in pieces if name else ():
         if part is not Part.PICTURE or drawing:
             result.glued.setdefault(part, []).append(name)
+
+
+def _stand_in(data: Mapping[str, str], *, is_figure: bool) -> str | None:
+    """Return the text that is shown where a picture or widget can't be; None if it is a value's.
+
+    A default ``repr`` says nothing, so it is none.
+    """
+    text = data.get(_PLAIN, "")
+    describes = is_figure and _DESCRIPTION.fullmatch(text)
+    if describes or any(mime.startswith(_INTERACTIVE) for mime in data):
+        return "" if _DEFAULT_REPR.fullmatch(text) else text
+    return None
 
 
 def _as_text(content: object) -> str:
@@ -209,17 +231,16 @@ def _as_text(content: object) -> str:
 def _value(data: Mapping[str, str]) -> Value:
     """Read a value: its text, that of each other form, and what these may show besides."""
     texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
-    in_html = drawn_in(texts[Part.HTML])
-    in_markdown = drawn_in(_rendered(texts[Part.MARKDOWN]))
-    texts[Part.HTML] = html_text(texts[Part.HTML])
+    html, markdown = read_html(texts[Part.HTML]), read_html(_rendered(texts[Part.MARKDOWN]))
+    texts[Part.HTML] = html.text
     # No form is shown by a terminal: its codes hide none of it.
     shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
     forms = {part: text for part, text in shown.items() if text.strip()}
     text = data.get(_PLAIN, "")
     if data.keys() - {_PLAIN} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
         text = next(iter(forms.values()), "")
-    unknown = {Part.HTML: in_html[1], Part.MARKDOWN: in_markdown[1]}
-    return Value(text, forms, in_html[0] + in_markdown[0], unknown)
+    unknown = {Part.HTML: html.unknown, Part.MARKDOWN: markdown.unknown}
+    return Value(text, forms, html.pictures + markdown.pictures, unknown)
 
 
 def _rendered(markdown: str) -> str:

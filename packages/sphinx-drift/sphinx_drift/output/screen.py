@@ -7,8 +7,8 @@ import re
 from sphinx_drift.compare.lexer import ESCAPE
 
 _MOVES = r"(?P<start>\r|\x1b\[[01]?G|\x1b\[2K)|(?P<back>\x08)|(?P<erase>\x1b\[0?[JK])"
-_PIECE = re.compile(rf"{_MOVES}|(?P<code>{ESCAPE})|[^\r\x08\x1b]+|(?s:.)")
-_UNSEEN = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE}")
+_STEP = re.compile(rf"{_MOVES}|(?P<code>{ESCAPE})|[^\r\x08\x1b]+|(?s:.)")
+_UNSHOWN = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE}")
 
 
 def on_screen(text: str) -> str:
@@ -36,7 +36,7 @@ def without_links(text: str) -> str:
         'a link'
 
     """
-    return _UNSEEN.sub("", text)
+    return _UNSHOWN.sub("", text)
 
 
 def _line_on_screen(text: str) -> str:
@@ -44,7 +44,7 @@ def _line_on_screen(text: str) -> str:
         return text
     shown: list[str] = []
     column = 0
-    for match in _PIECE.finditer(text):
+    for match in _STEP.finditer(text):
         if match["start"]:
             column = 0
             if match["start"].endswith("K"):

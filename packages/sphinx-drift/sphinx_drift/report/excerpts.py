@@ -11,21 +11,17 @@ _ROOM = WIDTH - 10
 """Columns of an output's line, next to what stands before it."""
 _MOST_CHARACTERS = 500
 """Characters of a line that somebody else wrote."""
-_CONTROLS: dict[int, int | str] = {
-    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
-    **dict.fromkeys([0x7F], "\u2421"),
-    **dict.fromkeys([*range(0x80, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)], "\ufffd"),
-    **dict.fromkeys([0x61C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF], "\ufffd"),
-}
-"""Replacements of what can't be seen, or turns text round: one for one, so that carets stay."""
 
 
 def safe_line(line: str) -> str:
-    """Return a line that is safe to print: cut, and without control characters."""
+    """Return a line that is safe to print: cut, and without what can't be seen or turns text round.
+
+    That is replaced one for one, so that carets stay below what they point at.
+    """
     more = len(line) - _MOST_CHARACTERS
     if more > 0:
         line = f"{line[:_MOST_CHARACTERS]} [and {many(more, 'more character')}]"
-    return line.translate(_CONTROLS)
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line.expandtabs())
 
 
 def row_of(text: str, offset: int) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.report.summary import is_nothing
-from sphinx_drift.report.text import entry
+from sphinx_drift.report.text import outcome_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ def to_github(
             if outcome.kind.fails:
                 yield (
                     f"::{level} file={_property(_in_repository(page.file))},line={outcome.line},"
-                    f"title={_property(outcome.kind.label)}::{_data(entry(page, outcome))}"
+                    f"title={_property(outcome.kind.label)}::{_data(outcome_text(page, outcome))}"
                 )
 
 

@@ -56,8 +56,8 @@ def is_nothing(results: Sequence[PageResult]) -> bool:
 def _verified(page: PageResult) -> int:
     """Count the outputs of a page that are right in each of their forms."""
     judged = [((o.cell, o.line), o.kind) for o in page.outcomes]
-    wrong = {place for place, kind in judged if kind is Kind.DRIFT and page.is_notebook}
-    return sum(kind is Kind.VERIFIED and place not in wrong for place, kind in judged)
+    wrong = {output for output, kind in judged if kind is Kind.DRIFT and page.is_notebook}
+    return sum(kind is Kind.VERIFIED and output not in wrong for output, kind in judged)
 
 
 def _on_pages(results: Iterable[PageResult], noun: str) -> str:

@@ -1,11 +1,10 @@
-"""Report to a person: every failure with its place, both values, a remedy."""
+"""Report to a person: every failure with its line, both values, a remedy."""
 
 from __future__ import annotations
 
 import os
 import textwrap
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from sphinx_drift.compare.compare import Policy
@@ -16,12 +15,10 @@ from sphinx_drift.report.summary import is_nothing, summary
 from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sphinx_drift.compare.compare import Difference, Verdict
     from sphinx_drift.model import Outcome, PageResult
-
-    _Paint = Callable[[str, str], str]
 
 _MOST_DIFFERENCES = 10
 _MOST_LINES = 8
@@ -38,25 +35,26 @@ def render(
     noun: str = "output",
 ) -> str:
     """Report everything that failed, page by page, and close with the summary."""
-    parts = entries(results, color=color, verbose=verbose)
-    return "\n\n".join([*parts, closing_line(results, color=color, noun=noun)])
+    texts = outcome_texts(results, color=color, verbose=verbose)
+    return "\n\n".join([*texts, closing_line(results, color=color, noun=noun)])
 
 
-def entries(
+def outcome_texts(
     results: Iterable[PageResult], *, color: bool = False, verbose: bool = False
 ) -> list[str]:
     """Return a text for each outcome that is reported."""
     return [
-        entry(page, outcome, color=color)
+        outcome_text(page, outcome, color=color)
         for page in results
         for outcome in sorted(_gathered(page), key=lambda outcome: outcome.line)
         if outcome.kind.fails or verbose or _noteworthy(outcome)
     ]
 
 
-def entry(page: PageResult, outcome: Outcome, *, color: bool = False) -> str:
+def outcome_text(page: PageResult, outcome: Outcome, *, color: bool = False) -> str:
     """Return the report of one outcome, in a few lines."""
-    return "\n".join(_outcome(page, outcome, partial(_paint, on=color)))
+    text = "\n".join(_lines(page, outcome))
+    return text if color else plain(text)
 
 
 def closing_line(
@@ -64,19 +62,20 @@ def closing_line(
 ) -> str:
     """Return the summary, green if all is well and red if not."""
     bad = is_nothing(results) or any(page.failed for page in results)
-    return _paint(summary(results, noun=noun), _RED if bad else _GREEN, on=color)
+    text = summary(results, noun=noun)
+    return _paint(text, _RED if bad else _GREEN) if color else text
 
 
 def use_color(stream: TextIO | None) -> bool:
-    """Whether to colour what goes to a stream: on a terminal, unless ``NO_COLOR`` is set."""
+    """Whether to color what goes to a stream: on a terminal, unless ``NO_COLOR`` is set."""
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (stream is not None and stream.isatty())
 
 
-def _paint(text: str, code: str, *, on: bool) -> str:
-    """Put a terminal's colour around text, or don't."""
-    return f"{code}{text}{_END}" if on and text else text
+def _paint(text: str, code: str) -> str:
+    """Put a terminal's color around a text."""
+    return f"{code}{text}{_END}" if text else ""
 
 
 def _noteworthy(outcome: Outcome) -> bool:
@@ -86,7 +85,7 @@ def _noteworthy(outcome: Outcome) -> bool:
 
 
 def _gathered(page: PageResult) -> list[Outcome]:
-    """Merge the cells that were not run into one outcome, at the place of the first."""
+    """Merge the cells that were not run into one outcome, where the first is."""
     not_run = [outcome for outcome in page.outcomes if outcome.kind is Kind.NOT_EXECUTED]
     if len(not_run) > 1:
         cells = ", ".join(str(outcome.cell) for outcome in not_run)
@@ -95,29 +94,29 @@ def _gathered(page: PageResult) -> list[Outcome]:
     return [*(o for o in page.outcomes if o.kind is not Kind.NOT_EXECUTED), *not_run]
 
 
-def _outcome(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
+def _lines(page: PageResult, outcome: Outcome) -> Iterator[str]:
     """Yield the lines that report an outcome."""
-    place = safe_line(f"{page.file}:{_place(page, outcome)}")
+    location = safe_line(f"{page.file}:{_location(page, outcome)}")
     cell = ""
     if outcome.cell and not page.is_notebook:
         cell = f" in cell {outcome.cell} (line {outcome.cell_line})"
     kind = outcome.kind
-    is_wide = len(f"{place}: {kind.label}{cell}: {kind.meaning}") > WIDTH
-    label = paint(kind.label, _RED if kind.fails else _GREEN)
+    is_wide = len(f"{location}: {kind.label}{cell}: {kind.meaning}") > WIDTH
+    label = _paint(kind.label, _RED if kind.fails else _GREEN)
     gap = "\n    " if is_wide else " "
-    yield f"{paint(place, _BOLD)}: {label}{cell}:{gap}{kind.meaning}"
+    yield f"{_paint(location, _BOLD)}: {label}{cell}:{gap}{kind.meaning}"
     lines = outcome.message.splitlines()
     if (more := len(lines) - 2 * _ENDS_OF_MESSAGE) > 0:
         lines[_ENDS_OF_MESSAGE:-_ENDS_OF_MESSAGE] = [f"[and {many(more, 'more line')}]"]
     for line in lines:
         yield from _folded(line)
-    yield from _differences(page, outcome, paint)
+    yield from _differences(page, outcome)
     yield from _forgiven(outcome)
-    yield from _undocumented(outcome, paint)
+    yield from _undocumented(outcome)
     if outcome.rounding is not None and outcome.rounding.same:
         yield from _hint(outcome.rounding)
     elif kind.remedy:
-        yield f"    {paint('to do:', _DIM)} {kind.remedy}"
+        yield f"    {_paint('to do:', _DIM)} {kind.remedy}"
 
 
 def _folded(line: str) -> list[str]:
@@ -132,8 +131,8 @@ def _folded(line: str) -> list[str]:
     )
 
 
-def _place(page: PageResult, outcome: Outcome) -> str:
-    """Return the place of an outcome: a line of a page, or a cell of a notebook."""
+def _location(page: PageResult, outcome: Outcome) -> str:
+    """Return where an outcome is: a line of a page, or a cell of a notebook."""
     if not page.is_notebook:
         return str(outcome.line)
     if not outcome.cell:
@@ -144,7 +143,7 @@ def _place(page: PageResult, outcome: Outcome) -> str:
     return f"cell {outcome.cell} (line {row})"
 
 
-def _differences(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[str]:
+def _differences(page: PageResult, outcome: Outcome) -> Iterator[str]:
     """Describe what differs, and show both sides of each documented line of it once."""
     differences = outcome.verdict.differences
     rows = set()
@@ -157,15 +156,15 @@ def _differences(page: PageResult, outcome: Outcome, paint: _Paint) -> Iterator[
         ):
             if row not in rows:
                 line, caret = window(plain(text), span)
-                yield f"      {paint(f'{sign} {safe_line(line)}', code)}"
-                yield f"        {paint(caret, code)}"
+                yield f"      {_paint(f'{sign} {safe_line(line)}', code)}"
+                yield f"        {_paint(caret, code)}"
         rows.add(row)
     if (more := len(differences) - _MOST_DIFFERENCES) > 0:
         yield f"    and {many(more, 'more difference')}"
 
 
 def _values(page: PageResult, outcome: Outcome, difference: Difference, row: int) -> Iterator[str]:
-    """Describe a difference, and its place."""
+    """Describe a difference, and where it is."""
     where = []
     if difference.index is not None:
         where.append(f"element [{', '.join(map(str, difference.index))}]")
@@ -191,11 +190,11 @@ def _forgiven(outcome: Outcome) -> Iterator[str]:
         yield from _folded(f"waived: {waiver.documented} -> {waiver.executed} ({waiver.reason})")
 
 
-def _undocumented(outcome: Outcome, paint: _Paint) -> Iterator[str]:
+def _undocumented(outcome: Outcome) -> Iterator[str]:
     """Show what was printed where nothing was documented."""
     if outcome.kind in (Kind.UNDOCUMENTED, Kind.EMPTY) and outcome.executed:
         lines = lines_of(plain(outcome.executed))
-        yield from (f"    {paint(safe_line(line), _GREEN)}" for line in lines[:_MOST_LINES])
+        yield from (f"    {_paint(safe_line(line), _GREEN)}" for line in lines[:_MOST_LINES])
         if (more := len(lines) - _MOST_LINES) > 0:
             yield f"    (and {many(more, 'more line')})"
 

@@ -31,10 +31,11 @@ from nbformat import from_dict, v4
 from traitlets import Type
 
 from forked_kernels.provisioner import NAME, obstacle
+from sphinx_drift.probes import Injected, injected
 from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
 from sphinx_drift.run.injected import call_each
 from sphinx_drift.run.limit import LimitedClient, clipped
-from sphinx_drift.run.results import Ending, Execution, Failure, Injected, Request, injected
+from sphinx_drift.run.results import Ending, Execution, Failure, Request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
+
+    from sphinx_drift.probes import Injected
 
 SKIPS = frozenset({"skip-execution", "nbval-skip"})
 """The tags of a cell that is not run."""
@@ -37,30 +37,8 @@ class Failure:
     message: str
 
 
-class Injected(NamedTuple):
-    """A function that stands alone, as it is sent into a page's kernel."""
-
-    name: str
-    source: str
-
-
-@cache
-def injected(function: Callable[[], object]) -> Injected:
-    """Return a function with its source: it may use nothing that it does not import itself."""
-    return Injected(function.__name__, inspect.getsource(function))
-
-
 OWN_ANSWERS = {"report_environment", "package_origins", "report_versions", "reads"}
 """The checker's own questions, whose names no probe may have."""
-
-
-class Probe(NamedTuple):
-    """What an extension asks a page's kernel."""
-
-    before: Injected | None
-    """Runs before the first cell."""
-    after: Injected
-    """Runs after the last; its answer is kept under its name."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_client.kernelspec import KernelSpecManager
 from nbformat import from_dict
 
+from sphinx_drift.probes import injected
 from sphinx_drift.run.choice import COVERAGE_VARIABLE, DEVICE_VARIABLE, page_environment
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import (
@@ -23,7 +24,7 @@ from sphinx_drift.run.injected import (
     report_environment,
 )
 from sphinx_drift.run.pool import Pool
-from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request, injected
+from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request
 from sphinx_drift.settings import table_in
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
+    from sphinx_drift.probes import Probe
     from sphinx_drift.run.pool import Job
-    from sphinx_drift.run.results import Probe
 
 
 def queue(pages: Sequence[tuple[NotebookNode, Request]]) -> None:

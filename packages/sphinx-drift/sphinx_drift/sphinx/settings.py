@@ -13,12 +13,12 @@ from sphinx.util import logging
 
 from sphinx_drift.book import Book, names_read, written_settings
 from sphinx_drift.device import choose_device
+from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run.__main__ import collect_rarely
 from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run.reads import reads, watch_reads
-from sphinx_drift.run.results import Probe, injected
 from sphinx_drift.settings import Settings, entries
 from sphinx_drift.shapes import Place, refuse_unknown
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from nbformat import v4
 
 from sphinx_drift.model import Kind, Outcome
-from sphinx_drift.output.html_text import drawn_in
-from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, printed
+from sphinx_drift.output.html_text import read_html
+from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, read_outputs
 from sphinx_drift.output.screen import on_screen, without_links
 from sphinx_drift.run.results import SKIPS
 
@@ -48,7 +48,7 @@ def show_documented(notebook: NotebookNode, page: Page) -> None:
         if unchecked & OF_VALUES or (parts and page.is_notebook):
             parts |= {Part.VALUE, *FORMS}
         for output in notebook.cells[cell.index].outputs:
-            for value in printed([output]).values:
+            for value in read_outputs([output]).values:
                 _leave(output, value, parts)
 
 
@@ -65,7 +65,7 @@ def _leave(output: NotebookNode, value: Value, parts: set[Part]) -> None:
     text = value.text if has_text else next(iter(documented.values()))
     prefix = output.metadata.get("scrapbook", {}).get("mime_prefix", "")
     shown = parts.union(documented) - {Part.JSON}  # MyST-NB shows none, and warns of it
-    if Part.HTML not in value.forms and any(drawn_in(output.data.get(f"{prefix}text/html", ""))):
+    if Part.HTML not in value.forms and any(read_html(output.data.get(f"{prefix}text/html", ""))):
         shown.add(Part.HTML)  # it has no text, and is counted
     for part in MIME_TYPES.keys() - shown:
         output.data.pop(prefix + MIME_TYPES[part], None)

@@ -11,7 +11,7 @@ from sphinx.util import logging
 
 from sphinx_drift.report.formats import exit_status, to_github
 from sphinx_drift.report.summary import unused_filters
-from sphinx_drift.report.text import closing_line, entries, render, use_color
+from sphinx_drift.report.text import closing_line, outcome_texts, render, use_color
 from sphinx_drift.sphinx.private_api import end_with, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations
 from sphinx_drift.sphinx.state import state_of
@@ -52,7 +52,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
             fail_build(app)
             _LOGGER.error("%s", f"\n{render(results, color=colored)}")
         return
-    if texts := entries(results, color=colored):
+    if texts := outcome_texts(results, color=colored):
         _LOGGER.info("%s", "\n\n".join(texts))
     # The builder's closing words come after every extension's: the summary ends them.
     end_with(app, closing_line(results, color=colored))

@@ -18,7 +18,7 @@ import pytest
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.device import computing_on
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.output.filters import DEFAULTS, filtered
+from sphinx_drift.output.filters import DEFAULTS, apply_filters
 from sphinx_drift.run.choice import DEVICE_VARIABLE
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import report_environment
@@ -69,8 +69,8 @@ class _Checker(doctest.OutputChecker):
         self.last = Outcome(Kind.VERIFIED, 0)
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
-        documented = filtered(_BLANK.sub("", want), self._filters)
-        executed = filtered(got, self._filters)
+        documented = apply_filters(_BLANK.sub("", want), self._filters)
+        executed = apply_filters(got, self._filters)
         self.last = self.compared(documented, executed, optionflags)
         return self.last.verdict.same
 

@@ -10,7 +10,7 @@ import pytest
 from case_tables import rows
 
 from sphinx_drift.model import PageResult
-from sphinx_drift.output.filters import DEFAULTS, filtered, filters_in, make
+from sphinx_drift.output.filters import DEFAULTS, apply_filters, filters_in, make_filter
 from sphinx_drift.report.summary import unused_filters
 
 CASES = Path(__file__).with_name("filters.txt")
@@ -19,25 +19,27 @@ CASES = Path(__file__).with_name("filters.txt")
 @pytest.mark.parametrize(("pattern", "text", "result"), rows(CASES, "What a filter replaces"))
 def test_a_filter_replaces_what_it_names(pattern: str, text: str, result: str) -> None:
     counts: Counter[str] = Counter()
-    assert filtered(text, [make(pattern, "it", "why")], counts) == (result or text)
+    assert apply_filters(text, [make_filter(pattern, "it", "why")], counts) == (result or text)
     assert counts["it"] == result.count("<it>")
 
 
 @pytest.mark.parametrize("pattern", rows(CASES, "What names no number"))
 def test_a_pattern_that_matches_any_number_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="stands for too much"):
-        make(pattern, "it", "why")
+        make_filter(pattern, "it", "why")
 
 
 @pytest.mark.parametrize(("text", "result"), rows(CASES, "What varies by itself"))
 def test_what_varies_by_itself(text: str, result: str) -> None:
-    assert filtered(text, DEFAULTS) == (result or text)
+    assert apply_filters(text, DEFAULTS) == (result or text)
 
 
 def test_a_filter_that_replaces_nothing_is_told() -> None:
-    filters = [make(pattern, name, "why") for pattern, name in ((r"\d ms", "a"), (r"\d s", "b"))]
+    filters = [
+        make_filter(pattern, name, "why") for pattern, name in ((r"\d ms", "a"), (r"\d s", "b"))
+    ]
     counts: Counter[str] = Counter()
-    assert filtered("5 s, 0.5 ms", filters, counts) == "<b>, 0.5 ms"
+    assert apply_filters("5 s, 0.5 ms", filters, counts) == "<b>, 0.5 ms"
     told = unused_filters(filters, [PageResult("page.md", filter_counts=counts)])
     assert told.startswith("nothing was filtered as a;")
 

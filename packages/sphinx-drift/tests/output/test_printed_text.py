@@ -9,8 +9,8 @@ import pytest
 from case_tables import rows
 from nbformat import v4
 
-from sphinx_drift.output.html_text import drawn_in, html_text
-from sphinx_drift.output.printed_text import Part, printed
+from sphinx_drift.output.html_text import read_html
+from sphinx_drift.output.printed_text import Part, read_outputs
 from sphinx_drift.output.screen import on_screen
 
 if TYPE_CHECKING:
@@ -79,19 +79,19 @@ HIDDEN = "application/papermill.record/"
 def test_streams_values_and_errors_in_order(
     outputs: list[NotebookNode], part: Part, text: str
 ) -> None:
-    assert printed(outputs).select(part) == text
+    assert read_outputs(outputs).select(part) == text
 
 
 @pytest.mark.parametrize(("text", "left"), rows(SCREENS, "What a terminal"))
 def test_a_stream_reads_as_a_terminal_is_left_showing_it(text: str, left: str) -> None:
     assert on_screen(text) == left
     assert on_screen(left) == left
-    assert printed([stream(text)]).select(Part.STDOUT) == f"{left.rstrip()}\n"
+    assert read_outputs([stream(text)]).select(Part.STDOUT) == f"{left.rstrip()}\n"
 
 
 def test_parts_name_the_streams_that_say_something() -> None:
-    assert printed(MIXED).parts == (Part.STDOUT, Part.VALUE, Part.STDERR)
-    assert printed([stream("  \n"), stream("\n", "stderr")]).parts == ()
+    assert read_outputs(MIXED).parts == (Part.STDOUT, Part.VALUE, Part.STDERR)
+    assert read_outputs([stream("  \n"), stream("\n", "stderr")]).parts == ()
 
 
 @pytest.mark.parametrize(
@@ -110,19 +110,19 @@ def test_what_is_no_text_is_counted(
     data: dict[str, Any], counts: tuple[int, int], text: str
 ) -> None:
     for outputs in ([shown(**data)], [glued(HIDDEN, **data)]):
-        assert printed(outputs).drawn == counts
-    assert printed([shown(**data)]).select(Part.ALL) == text
+        assert read_outputs(outputs).drawn == counts
+    assert read_outputs([shown(**data)]).select(Part.ALL) == text
 
 
 @pytest.mark.parametrize(("html", "pictures", "unknown"), rows(CASES, "What HTML shows"))
 def test_what_html_may_show_besides_its_text_is_known(
     html: str, pictures: str, unknown: str
 ) -> None:
-    assert drawn_in(html) == (int(pictures), unknown)
-    result = printed([shown(text_html=f"1 {html}", text_plain="1")])
+    assert read_html(html)[1:] == (int(pictures), unknown)
+    result = read_outputs([shown(text_html=f"1 {html}", text_plain="1")])
     assert result.drawn == (int(pictures), int(bool(unknown)))
     assert [result.unknown_in(part) for part in (Part.HTML, Part.ALL)] == [unknown, ""]
-    as_text = printed([shown(text_html=f"1 {html}")])
+    as_text = read_outputs([shown(text_html=f"1 {html}")])
     assert as_text.unknown_in(Part.VALUE) == unknown
 
 
@@ -131,7 +131,7 @@ def test_what_markdown_makes_or_loads_is_counted(
     markdown: str, pictures: str, widgets: str
 ) -> None:
     for text in ({}, {"text_plain": "0.5"}):
-        result = printed([shown(text_markdown=markdown, **text)])
+        result = read_outputs([shown(text_markdown=markdown, **text)])
         assert result.drawn == (int(pictures), int(widgets))
 
 
@@ -140,7 +140,7 @@ def test_what_markdown_makes_or_loads_is_counted(
 
 @pytest.mark.parametrize(("html", "text"), rows(CASES, "What a reader sees"))
 def test_html_is_read_as_a_reader_sees_it(html: str, text: str) -> None:
-    assert html_text(html) == text
+    assert read_html(html).text == text
 
 
 LOSS = '{\n  "loss": [\n    0.5\n  ]\n}\n'
@@ -178,7 +178,7 @@ STYLER = "<pandas.io.formats.style.Styler at 0x7f6b9486f0a0>"
     ],
 )
 def test_forms_of_a_value(data: dict[str, Any], part: Part, text: str) -> None:
-    assert printed([shown(**data)]).select(part) == text
+    assert read_outputs([shown(**data)]).select(part) == text
 
 
 @pytest.mark.parametrize(
@@ -196,12 +196,12 @@ def test_the_notes_of_an_error_are_a_part_of_it(message: str, value: str) -> Non
     parts = [head, "Cell In[1], line 1\n----> 1 f()", f"ValueError: {message}", "/a note 5"]
     error = v4.new_output("error", ename="ValueError", evalue=value, traceback=parts)
     documented = f"ValueError: {message}".rstrip() + "\n/a note 5"
-    assert printed([error]).error == documented
-    assert printed([error]).select(Part.TRACEBACK) == f"{documented}\n"
+    assert read_outputs([error]).error == documented
+    assert read_outputs([error]).select(Part.TRACEBACK) == f"{documented}\n"
 
 
 def test_an_error_that_is_written_to_stderr_is_one() -> None:
-    result = printed([stream("w\nUsageError: no %x\n", "stderr")])
+    result = read_outputs([stream("w\nUsageError: no %x\n", "stderr")])
     assert (result.error, result.native_error) == ("UsageError: no %x", True)
     assert result.select(Part.STDERR) == "w\nUsageError: no %x\n"
     assert result.parts == (Part.STDERR,)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from nbformat import v4
 
+from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run import cache, run
 from sphinx_drift.run.reads import reads, watch_reads
-from sphinx_drift.run.results import Ending, Execution, Failure, Probe, Request, injected
+from sphinx_drift.run.results import Ending, Execution, Failure, Request
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,9 +14,10 @@ from psutil import pid_exists
 from runners import shown
 from small_book import TORCH
 
+from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import order_descriptors
-from sphinx_drift.run.results import Ending, Probe, injected
+from sphinx_drift.run.results import Ending
 from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import load
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
     from runners import Pages
 
-    from sphinx_drift.run.results import Injected
+    from sphinx_drift.probes import Injected
 
 
 def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:

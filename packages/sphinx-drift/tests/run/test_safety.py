@@ -16,9 +16,10 @@ from processes import python, wait_until
 from psutil import pid_exists
 from runners import Pages, shown
 
+from sphinx_drift.probes import injected
 from sphinx_drift.run import choice
 from sphinx_drift.run.host import HOST
-from sphinx_drift.run.results import Ending, injected
+from sphinx_drift.run.results import Ending
 from sphinx_drift.run.run import execute, request_for
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from case_tables import rows
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
-from sphinx_drift.output.filters import make
+from sphinx_drift.output.filters import make_filter
 from sphinx_drift.settings import Settings
 from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
@@ -74,7 +74,7 @@ def test_a_fence_ends_an_example(text: str, wants: str, tmp_path: Path) -> None:
 
 
 def test_filters_of_the_project_hold_for_docstrings(folder: Path) -> None:
-    settings = replace(EXACT, filters=(make(r"\d+ ms", "time", "it varies"),))
+    settings = replace(EXACT, filters=(make_filter(r"\d+ ms", "time", "it varies"),))
     example = ">>> 'took 5 ms'\n'took 7 ms'"
     kinds = [check(folder, example, chosen)[0].kind for chosen in (EXACT, settings)]
     assert kinds == [Kind.DRIFT, Kind.VERIFIED]

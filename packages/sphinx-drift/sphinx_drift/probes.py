@@ -1,0 +1,32 @@
+"""What is asked of a page's kernel: functions that stand alone, with their source."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Injected(NamedTuple):
+    """A function that stands alone, as it is sent into a page's kernel."""
+
+    name: str
+    source: str
+
+
+@cache
+def injected(function: Callable[[], object]) -> Injected:
+    """Return a function with its source: it may use nothing that it does not import itself."""
+    return Injected(function.__name__, inspect.getsource(function))
+
+
+class Probe(NamedTuple):
+    """What an extension asks a page's kernel."""
+
+    before: Injected | None
+    """Runs before the first cell."""
+    after: Injected
+    """Runs after the last; its answer is kept under its name."""
