@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.model import Cell, Outcome, Page
+    from sphinx_drift.model import Cell, Expectation, Outcome, Page
     from sphinx_drift.output.filters import Filter
     from sphinx_drift.output.printed_text import Printed
 
@@ -52,21 +52,24 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
                 lines[cell.last_line : cell.last_line] = _like(lines[cell.last_line - 1], new)
         texts = {o.line: _text(o) for o in outcomes if o.kind in (Kind.DRIFT, Kind.EMPTY)}
         for expectation in reversed(cell.expectations):
-            first, body, last = expectation.line, expectation.body_line, expectation.end_line + 1
-            opening, *content = (
-                line.rstrip("\r\n").removeprefix(_indent(lines[first - 1]))
-                for line in lines[first - 1 : last - 1]
-            )
-            options, rows = content[: body - first - 1], content[body - first - 1 :]
-            if reason and not expectation.unchecked:
-                options = [f":unchecked: {reason}", *(options or [""])]
-            elif first in texts:
-                rows = _rows(texts[first])
-            else:
-                continue
-            block = _block(opening, options, rows)
-            lines[first - 1 : last] = _like(lines[first - 1], block)
+            block = slice(expectation.line - 1, expectation.end_line + 1)
+            why = "" if expectation.unchecked else reason
+            if why or expectation.line in texts:
+                new_text = texts.get(expectation.line, "")
+                lines[block] = _rewritten(lines[block], expectation, why, new_text)
     return "".join(lines).removesuffix(ends[0])
+
+
+def _rewritten(block: Sequence[str], expectation: Expectation, reason: str, text: str) -> list[str]:
+    """Return the lines of an expectation with a reason not to check it, or else another text."""
+    opening, *content = (line.rstrip("\r\n").removeprefix(_indent(block[0])) for line in block[:-1])
+    count = expectation.body_line - expectation.line - 1
+    options, rows = content[:count], content[count:]
+    if reason:
+        options = [f":unchecked: {reason}", *(options or [""])]
+    else:
+        rows = _rows(text)
+    return _like(block[0], _block(opening, options, rows))
 
 
 def _like(line: str, rows: Iterable[str]) -> list[str]:
