@@ -18,7 +18,6 @@ __all__ = [
     "MultiHeadAttentionWrapper",
     "SelfAttention_v1",
     "SelfAttention_v2",
-    "__version__",
     "attention_scores",
     "attention_weights",
     "context_vectors",

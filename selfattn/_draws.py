@@ -1,5 +1,4 @@
 """Draw random numbers with the CPU's generator, wherever the tensors live."""
-# mypy: disable-error-code="no-untyped-call"
 
 import warnings
 from collections import Counter

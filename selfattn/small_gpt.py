@@ -1,13 +1,16 @@
-"""The weights of the small GPT whose page trains it: they take minutes, so they are kept.
+"""The text that the small GPT learns, and its weights, which are kept as training takes minutes.
 
-``docs/_data/small_gpt.py``, in the book's repository, makes them with the code of that page.
+``docs/_data/small_gpt.py``, in the book's repository, makes them with the code of the GPT's page.
 """
 
 import base64
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import nn
+
+#: "The Verdict" by Edith Wharton, 1908, from https://en.wikisource.org/wiki/The_Verdict.
+THE_VERDICT = Path(__file__).with_name("verdict.txt").read_text("utf-8").rstrip("\n")
 
 
 def load_weights(model: nn.Module) -> None:
@@ -16,8 +19,8 @@ def load_weights(model: nn.Module) -> None:
     Raises:
         RuntimeError: By PyTorch, if the model has more parameters.
     """
-    text = Path(__file__).with_suffix(".txt").read_text("ascii")
+    text = Path(__file__).with_name("small_gpt.txt").read_text("ascii")
     data = bytearray(base64.b85decode(text.replace("\n", "")))
-    numbers: Tensor = torch.frombuffer(data, dtype=torch.float16).float()
     device = next(model.parameters()).device
-    nn.utils.vector_to_parameters(numbers.to(device), model.parameters())
+    numbers = torch.frombuffer(data, dtype=torch.float16).to(device, torch.float32)
+    nn.utils.vector_to_parameters(numbers, model.parameters())

@@ -1,5 +1,4 @@
 """One training loop for every model of the book."""
-# mypy: disable-error-code="no-untyped-call"
 
 from collections.abc import Callable
 from typing import Any

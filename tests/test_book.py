@@ -229,6 +229,11 @@ def test_the_small_gpt_was_trained_by_the_cells_of_its_page() -> None:
     assert [f"{min(ahead):.2f}", f"{max(ahead):.2f}"] == ["0.03", "0.05"]
     for name in ("five, twice as wide", "sixteen side by side"):
         assert all(row[name] > row["five side by side"] for row in record["seeds"].values())
+    widest, settings = small_gpt.MODELS[-2:], list(small_gpt.CHANGED)
+    others = record["other settings, seed 0"]
+    assert list(others) == [f"{name}, {how}" for name in widest for how in settings]
+    assert min(others.values()) > record["seeds"]["0"]["five side by side"]
+    assert f"so it is with {', '.join(settings[:2])} or {settings[2]} (one seed)" in text
     counting = record["Kneser-Ney"]
     lead, error = counting["the GPT is ahead by"]
     said = f"reaches {counting['loss']:.2f} on the same characters: the GPT is behind it by"

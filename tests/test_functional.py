@@ -108,6 +108,27 @@ def test_weights_are_a_distribution(scale: float, seed: int) -> None:
     torch.testing.assert_close(attn_weights.sum(dim=-1), torch.ones(BATCH, N).double())
 
 
+def test_a_mask_is_repeated_over_leading_axes() -> None:
+    ahead = torch.ones(T, T).triu(diagonal=1).bool()
+    attn_scores = draw(BATCH, N, T, T)
+    attn_weights = attention_weights(attn_scores, D_K, ahead)
+    assert (attn_weights[..., ahead] == 0).all()
+    torch.testing.assert_close(attn_weights[1, 2], attention_weights(attn_scores[1, 2], D_K, ahead))
+    padding = torch.zeros(BATCH, 1, 1, T, dtype=torch.bool)
+    padding[1, ..., 3:] = True
+    attn_weights = attention_weights(attn_scores, D_K, padding)
+    assert (attn_weights[1, ..., 3:] == 0).all()
+    assert (attn_weights[0] > 0).all()
+
+
+def test_splitting_and_joining_are_inverse() -> None:
+    vectors = draw(BATCH, T, N * D_V)
+    heads = split_heads(vectors, N)
+    assert torch.equal(heads[1, 2], vectors[1, :, 2 * D_V :])
+    assert heads.data_ptr() == vectors.data_ptr()
+    assert torch.equal(join_heads(heads), vectors)
+
+
 # Errors: what was expected, what came, what to do
 
 

@@ -23,7 +23,7 @@ def test_import_loads_torch_and_nothing_of_the_book() -> None:
     assert after - before - set(sys.stdlib_module_names) == {"selfattn"}
 
 
-@pytest.mark.parametrize("name", [name for name in selfattn.__all__ if name != "__version__"])
+@pytest.mark.parametrize("name", selfattn.__all__)
 def test_public_docstrings_are_whole(name: str) -> None:
     docstring = getattr(selfattn, name).__doc__
     parts = [".. math::", "Args:", "Raises:", "Examples:", ">>> ", "References:"]

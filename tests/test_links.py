@@ -1,4 +1,4 @@
-"""Every link within the built book leads somewhere."""
+"""Every link within the built book leads somewhere, and so does each page that moved."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ MANY = 1000
 
 
 class Page(HTMLParser):
-    """The anchors of a page, and where its links lead."""
+    """The anchors of a page, where its links lead, and whether it is a redirect."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.ids: list[str] = []
         self.links: list[str] = []
+        self.is_redirect = False
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del tag
         for name, value in attrs:
             if name == "id" and value:
                 self.ids.append(value)
             elif name in {"href", "src"} and value is not None:
                 self.links.append(value)
+            elif name == "content" and tag == "meta" and ("http-equiv", "refresh") in attrs:
+                self.is_redirect = True
+                self.links.append((value or "").partition("url=")[2])
 
 
 @pytest.fixture(scope="module")
@@ -44,18 +47,22 @@ def pages_of(site: Path) -> list[Path]:
     return sorted(p for p in site.rglob("*.html") if "_static" not in p.relative_to(site).parts)
 
 
-def broken(site: Path) -> tuple[int, list[str]]:
+def broken(site: Path, docs: Path = DOCS) -> tuple[int, list[str]]:
+    """Return how many links were followed, and which pages and links are lost."""
     files = pages_of(site)
     pages = {file.resolve(): Page(file.read_text("utf-8")) for file in files}
     followed = 0
     found = []
     for file, page in pages.items():
+        name = file.relative_to(site.resolve())
+        if page.is_redirect and (docs / name).with_suffix(".md").exists():
+            found.append(f"{name}: a redirect has replaced the page")
         for link in page.links:
             if urlsplit(link).scheme or link.startswith("//"):
                 continue
             followed += 1
             if not _leads(link, file, pages, site.resolve()):
-                found.append(f"{file.relative_to(site.resolve())}: {link}")
+                found.append(f"{name}: {link}")
     return followed, found
 
 
@@ -102,6 +109,12 @@ class TestCheck:
         page = f'<a href="{link}"></a><a href="other.html#here"></a><a href="https://x.org"></a>'
         (tmp_path / "page.html").write_text(page)
         assert broken(tmp_path) == (2, [f"page.html: {link}"])
+
+    def test_a_redirect_is_followed_and_replaces_no_page(self, tmp_path: Path) -> None:
+        (tmp_path / "old.html").write_text('<meta http-equiv="refresh" content="0; url=gone.html">')
+        assert broken(tmp_path, tmp_path) == (1, ["old.html: gone.html"])
+        (tmp_path / "old.md").touch()
+        assert "old.html: a redirect has replaced the page" in broken(tmp_path, tmp_path)[1]
 
 
 def test_the_licences_name_whoever_made_what_the_site_ships(site: Path) -> None:

@@ -8,14 +8,14 @@ import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mistakes as making
 import pytest
 import small_book
 import torch
 from docutils import nodes
-from node import run_node
+from node import evaluate
 from readers_mistakes import MISTAKES
 from test_book import WITH_CELLS, expectations, name
 from the_book import DOCS, EXTENSIONS_ON_PATH
@@ -24,9 +24,14 @@ from diagnosis import number_box
 from diagnosis.number_box import DECIMAL, SCRIPTS, recorded
 from selfattn import SelfAttention_v1, SelfAttention_v2
 from selfattn.examples import six_tokens
+from sphinx_drift.compare.tokens import read_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 PAGE = DOCS / "reference" / "my-numbers-differ.md"
-ASK = Path(__file__).with_name("diagnosis.js")
+NUMBER_CASES = json.loads(Path(__file__).with_name("number_cases.json").read_text("utf-8"))
+"""Texts, and the numbers in each."""
 INPUTS = six_tokens().inputs
 CONTEXTS = """tensor([[0.2996, 0.8053],
         [0.3061, 0.8210],
@@ -52,32 +57,39 @@ def known() -> dict[str, Any]:
     return {"pages": pages, "made": recorded()}
 
 
-class Asked:
-    def __init__(self, script: Path) -> None:
-        self.script = script
-
-    def __call__(self, texts: list[str]) -> list[Any]:
-        question = json.dumps({"texts": texts, "known": known()})
-        answers: list[Any] = json.loads(run_node(ASK, self.script, text=question))
-        assert len(answers) == len(texts)
-        return answers
-
-    def findings(self, *texts: str) -> list[dict[str, Any]]:
-        """Return what is found of each text, which must be one thing."""
-        found = [answer["findings"] for answer in self(list(texts))]
-        assert [len(findings) for findings in found] == [1] * len(texts)
-        return [finding for (finding,) in found]
-
-    def finding(self, text: str) -> dict[str, Any]:
-        return self.findings(text)[0]
+def in_the_box(body: str, given: object) -> Any:
+    """Evaluate a function by the scripts of the box, all but the one that needs a page."""
+    return evaluate(body, given, [number_box.HERE / name for name in SCRIPTS[:-1]])
 
 
-@pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Asked:
-    script = tmp_path_factory.mktemp("script") / "all.js"
-    parts = [number_box.HERE / name for name in SCRIPTS[:-1]]
-    script.write_text("".join(path.read_text("utf-8") for path in parts), "utf-8")
-    return Asked(script)
+def answers(texts: Iterable[str]) -> list[Any]:
+    given = {"texts": [*texts], "known": known()}
+    found: list[Any] = in_the_box("return given.texts.map(selfattn.diagnosis(given.known))", given)
+    assert len(found) == len(given["texts"])
+    return found
+
+
+def findings(*texts: str) -> list[dict[str, Any]]:
+    """Return what is found of each text, which must be one thing."""
+    found = [answer["findings"] for answer in answers(texts)]
+    assert [len(each) for each in found] == [1] * len(texts)
+    return [finding for (finding,) in found]
+
+
+def finding(text: str) -> dict[str, Any]:
+    return findings(text)[0]
+
+
+def test_python_reads_the_numbers_of_the_table() -> None:
+    """The checker's grammar, and the box's JavaScript, say alike what a number is."""
+    read = [[t, [each.text for each in read_tokens(t) if each.is_number]] for t, _ in NUMBER_CASES]
+    assert read == NUMBER_CASES
+
+
+def test_the_box_reads_the_same_numbers() -> None:
+    real = [case for case in NUMBER_CASES if not any(number.endswith("j") for number in case[1])]
+    read = "(text) => selfattn.blocksOf(text).flat().map((number) => number.text)"
+    assert in_the_box(f"return given.map(([text]) => [text, ({read})(text)])", real) == real
 
 
 # The data -----------------------------------------------------------------------------
@@ -86,10 +98,10 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Asked:
 @pytest.mark.skipif(
     (platform.system(), platform.machine()) != ("Linux", "x86_64"), reason="other last digits"
 )
-def test_rows_that_are_longer_than_the_book_s(asked: Asked) -> None:
+def test_rows_that_are_longer_than_the_book_s() -> None:
     torch.manual_seed(123)
     drawn = torch.rand(3, 2)
-    book, exchanged = asked.findings(str(drawn), str(drawn.reshape(2, 3)))
+    book, exchanged = findings(str(drawn), str(drawn.reshape(2, 3)))
     assert book["kind"] == exchanged["kind"] == "documented"
     assert (book["rows"], exchanged["rows"]) == (None, {"pasted": 3, "printed": 2})
 
@@ -131,12 +143,12 @@ def telling(text: str) -> int:
     return sum(len(number.strip("-0.").replace(".", "")) > 1 for number in numbers)
 
 
-def test_every_mistake_is_named_wherever_it_makes_a_difference(asked: Asked) -> None:
+def test_every_mistake_is_named_wherever_it_makes_a_difference() -> None:
     made = [each for each in making.made() if each[0]]
     texts = [str(steps["context vectors"]) for _, _, steps in made]
     unnamed = [
         (title, code)
-        for (title, code, _), text, answer in zip(made, texts, asked(texts), strict=True)
+        for (title, code, _), text, answer in zip(made, texts, answers(texts), strict=True)
         if "inf" not in text and (title, code) not in causes(answer["findings"])
     ]
     # Context vectors that are nearly alike tell too little.
@@ -157,10 +169,10 @@ def causes(findings: list[dict[str, Any]]) -> set[tuple[str, str]]:
     return {(each["title"], code) for each in named for code in each["codes"]}
 
 
-def test_every_documented_output_is_recognized(asked: Asked) -> None:
+def test_every_documented_output_is_recognized() -> None:
     texts = [(page, t) for page in outputs() for t in outputs()[page] if telling(t) >= 3]
     assert texts
-    for (page, text), found in zip(texts, asked.findings(*(t for _, t in texts)), strict=True):
+    for (page, text), found in zip(texts, findings(*(t for _, t in texts)), strict=True):
         assert (found["kind"], found["nears"]) == ("documented", []), text
         assert page in {place["href"].partition("#")[0] for place in found["places"]}
 
@@ -183,33 +195,33 @@ def forms() -> dict[str, str]:
     }
 
 
-def test_the_form_of_a_paste_makes_no_difference(asked: Asked) -> None:
-    for form, found in zip(forms(), asked.findings(*forms().values()), strict=True):
+def test_the_form_of_a_paste_makes_no_difference() -> None:
+    for form, found in zip(forms(), findings(*forms().values()), strict=True):
         assert (found["kind"], found["nears"]) == ("documented", []), form
         assert any("compact-class" in place["href"] for place in found["places"])
 
 
-def test_a_last_digit_that_differs_is_named(asked: Asked) -> None:
-    found = asked.finding(CONTEXTS.replace("0.8210", "0.8211").replace("0.2927", "0.2926"))
+def test_a_last_digit_that_differs_is_named() -> None:
+    found = finding(CONTEXTS.replace("0.8210", "0.8211").replace("0.2927", "0.2926"))
     assert found["kind"] == "documented"
     assert [(near["pasted"], near["expected"]) for near in found["nears"]] == [
         ("0.8211", "0.8210"),
         ("0.2926", "0.2927"),
     ]
-    other = asked.finding(CONTEXTS.replace("0.8210", "0.8120").replace("0.2927", "0.9999"))
+    other = finding(CONTEXTS.replace("0.8210", "0.8120").replace("0.2927", "0.9999"))
     assert other["kind"] == "unknown"
 
 
-def test_right_steps_are_right_where_the_book_does_not_print_them(asked: Asked) -> None:
+def test_right_steps_are_right_where_the_book_does_not_print_them() -> None:
     torch.manual_seed(789)
     layer = SelfAttention_v2(3, 2)
     steps = [layer.W_key(INPUTS), layer.W_query(INPUTS) @ layer.W_key(INPUTS).T / 2**0.5]
-    found = asked.findings(*(str(step.detach()) for step in steps))
+    found = findings(*(str(step.detach()) for step in steps))
     assert [each["kind"] for each in found] == ["right", "right"]
 
 
-def test_readers_mistakes_are_named(asked: Asked) -> None:
-    found = asked.findings(*(str(make().detach()) for make in MISTAKES.values()))
+def test_readers_mistakes_are_named() -> None:
+    found = findings(*(str(make().detach()) for make in MISTAKES.values()))
     named = [{title for title, _ in causes([each])} for each in found]
     missed = [title for title, titles in zip(MISTAKES, named, strict=True) if title not in titles]
     assert missed == []
@@ -218,7 +230,7 @@ def test_readers_mistakes_are_named(asked: Asked) -> None:
 # What isn't claimed -------------------------------------------------------------------
 
 
-def test_random_tensors_are_given_no_cause(asked: Asked) -> None:
+def test_random_tensors_are_given_no_cause() -> None:
     torch.manual_seed(98765)  # which is nobody's seed
     shapes = [(6, 2), (6, 6), (2, 6, 2), (3, 2), (2, 6), (6,), (3,), (2, 6, 4)]
     texts = [
@@ -227,13 +239,13 @@ def test_random_tensors_are_given_no_cause(asked: Asked) -> None:
         for draw in (torch.rand, torch.randn)
         for _ in range(13)
     ] + ["0.33 0.34 0.35"]
-    found = zip(texts, asked.findings(*texts), strict=True)
+    found = zip(texts, findings(*texts), strict=True)
     assert [(text, f["kind"]) for text, f in found if f["kind"] not in NO_CAUSE] == []
 
 
 @pytest.mark.parametrize("text", ["0.1 0.2 0.3 0.4", "[0.2, 0.1, 0.3, 0.1, 0.1, 0.2]"])
-def test_numbers_with_one_decimal_are_too_coarse(asked: Asked, text: str) -> None:
-    assert asked.finding(text)["kind"] == "coarse"
+def test_numbers_with_one_decimal_are_too_coarse(text: str) -> None:
+    assert finding(text)["kind"] == "coarse"
 
 
 @pytest.mark.parametrize(
@@ -243,16 +255,14 @@ def test_numbers_with_one_decimal_are_too_coarse(asked: Asked, text: str) -> Non
         ("tensor([0.3061, 0.8211])", True),
     ],
 )
-def test_fewer_than_three_numbers_have_places_and_no_mistake(
-    asked: Asked, text: str, *, is_near: bool
-) -> None:
-    found = asked.finding(text)
+def test_fewer_than_three_numbers_have_places_and_no_mistake(text: str, *, is_near: bool) -> None:
+    found = finding(text)
     assert (found["kind"], found["isNear"]) == ("few", is_near)
     assert any("step-by-step" in place["href"] for place in found["places"])
-    assert asked.finding("0.98765")["places"] == []
+    assert finding("0.98765")["places"] == []
 
 
-def test_any_text_is_read(asked: Asked) -> None:
+def test_any_text_is_read() -> None:
     texts = {
         "a" * 50_000: 0,
         "[" * 50_000: 0,
@@ -261,7 +271,7 @@ def test_any_text_is_read(asked: Asked) -> None:
         "<script>alert(0.1234)</script><img src=x onerror=alert(0.2345)> 0.3456": 3,
         "": 0,
     }
-    found = asked(list(texts))
+    found = answers(texts)
     assert [answer["total"] for answer in found] == list(texts.values())
     assert all(len(answer["findings"]) <= 24 for answer in found)
 

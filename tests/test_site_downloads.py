@@ -336,9 +336,16 @@ def test_the_archive_has_all_notebooks(book: Path, notebook: Path) -> None:
         assert packed.read(names[1]) == notebook.read_bytes()
 
 
-def test_a_page_that_drifts_has_no_notebook(tmp_path: Path) -> None:
-    page = f"{FRONT}# Page\n\n{cell('print(1)', '2')}\n"
+@pytest.mark.parametrize(
+    ("printed", "options", "status"),
+    [pytest.param("2", [], 1, id="drift"), pytest.param("1", ["-t", "live"], 0, id="live")],
+)
+def test_a_page_that_drifts_or_is_being_written_has_no_notebook(
+    printed: str, options: list[str], status: int, tmp_path: Path
+) -> None:
+    page = f"{FRONT}# Page\n\n{cell('print(1)', printed)}\n"
     write(tmp_path, {"conf.py": CONF, "index.md": page, "_templates/page.html": TEMPLATE})
-    assert build(tmp_path).returncode == 1
+    done = build(tmp_path, "html", *options)
+    assert done.returncode == status, done.stderr
     assert links(tmp_path / "html" / "index.html") == []
     assert not (tmp_path / "html" / "_downloads").exists()

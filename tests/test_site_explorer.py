@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import random
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 import pytest
 import torch
-from node import run_node
+from node import evaluate
 from page_run import made_by
 from torch.nn.utils import vector_to_parameters
 
@@ -20,11 +19,12 @@ from explorer.element import HERE, explorer
 from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, without_head
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from torch import Tensor
 
 PAGE = "self-attention/step-by-step"
-PARTS = ("arithmetic", "state", "tasks")
-SCRIPTS = [str(HERE / f"{name}.js") for name in PARTS]
+SCRIPTS = [HERE / name for name in ("arithmetic.js", "state.js", "tasks.js")]
 W_QUERY = [f"q{row}{column}" for row in (1, 2, 3) for column in (1, 2)]
 ZERO_QUERIES = "&".join(f"{entry}=0" for entry in W_QUERY)
 LEAST_QUERIES = ZERO_QUERIES.replace("q11=0", "q11=-0.0001")  # of scores printed as -0.0000
@@ -76,30 +76,24 @@ TASKS: dict[str, tuple[list[str], list[str], list[str]]] = {
 }
 
 
-def evaluate(
-    tmp_path: Path, expression: str, given: object = None, *more: Path, page: str = PAGE
-) -> Any:
-    book = explorer().numbers(made_by(page))
-    file, scripts = tmp_path / "evaluate.js", [*SCRIPTS, *map(str, more)]
-    file.write_text(
-        "globalThis.HTMLElement = class {}; globalThis.customElements = { define() {} };\n"
-        f"{''.join(f'require({json.dumps(script)});' for script in scripts)}\n"
-        "const { USUAL, compute, tasks, percent, trace } = selfattn;\n"
-        'const given = JSON.parse(require("fs").readFileSync(0, "utf8"));\n'
-        f"const book = {json.dumps(book)};\n"
-        "const read = (text) => Object.fromEntries(new URLSearchParams(text));\n"
-        "const now = (text) => compute({ ...USUAL, ...read(text) }, book);\n"
-        f"process.stdout.write(JSON.stringify({expression}));\n",
-        "utf-8",
-    )
-    return json.loads(run_node(file, text=json.dumps(given)))
+def explore(expression: str, asked: object, *more: Path, page: str = PAGE) -> Any:
+    """Return what an expression makes of `asked`; in it, `now` computes a state of the explorer."""
+    body = f"""
+      const {{ USUAL, compute, tasks }} = selfattn;
+      const {{ asked, book }} = given;
+      const read = (text) => Object.fromEntries(new URLSearchParams(text));
+      const now = (text) => compute({{ ...USUAL, ...read(text) }}, book);
+      return {expression};
+    """
+    given = {"asked": asked, "book": explorer().numbers(made_by(page))}
+    return evaluate(body, given, [*SCRIPTS, *more])
 
 
 # The arithmetic -----------------------------------------------------------------------
 
 MATRICES = {"x": "inputs", "q": "W_query", "k": "W_key", "v": "W_value"}
 STEPS = ("queries", "keys", "values", "attn_scores", "attn_weights", "context_vecs")
-NUMBERS = f"""given.map((text) => {{
+NUMBERS = f"""asked.map((text) => {{
   const made = now(text);
   return {json.dumps([*MATRICES.values(), *STEPS])}.map((name) => made[name].data.map(String));
 }})"""
@@ -150,9 +144,9 @@ def steps_of(text: str, dtype: torch.dtype, page: str = PAGE) -> list[Tensor]:
     return [*given.values(), queries, keys, values, scores, weights, weights @ values]
 
 
-def differing(tmp_path: Path, texts: list[str], *scripts: Path) -> list[str]:
+def differing(texts: list[str], *scripts: Path) -> list[str]:
     """Return the states that the script computes in another way than torch."""
-    answers = evaluate(tmp_path, NUMBERS, texts, *scripts)
+    answers = explore(NUMBERS, texts, *scripts)
     return [
         text
         for text, answer in zip(texts, answers, strict=True)
@@ -164,31 +158,30 @@ def differing(tmp_path: Path, texts: list[str], *scripts: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def test_all_states_are_as_in_torch(tmp_path: Path) -> None:
-    assert differing(tmp_path, states()) == []
+def test_all_states_are_as_in_torch() -> None:
+    assert differing(states()) == []
 
 
 @pytest.mark.parametrize("page", [PAGE, "self-attention/causal"])
-def test_a_page_s_own_numbers_print_as_in_torch(tmp_path: Path, page: str) -> None:
-    [made] = evaluate(tmp_path, NUMBERS, [""], page=page)
+def test_a_page_s_own_numbers_print_as_in_torch(page: str) -> None:
+    [made] = explore(NUMBERS, [""], page=page)
     for ours, theirs in zip(made, steps_of("", torch.float32, page), strict=True):
         assert [f"{float(x):.4f}" for x in ours] == [f"{x:.4f}" for x in theirs.flatten().tolist()]
 
 
 def test_an_alteration_of_the_script_is_found(tmp_path: Path) -> None:
-    altered = [tmp_path / f"{name}.js" for name in PARTS]
+    altered = [tmp_path / script.name for script in SCRIPTS]
     for script, path in zip(SCRIPTS, altered, strict=True):
-        text = Path(script).read_text("utf-8")
+        text = script.read_text("utf-8")
         path.write_text(
             text.replace("product(attn_weights, values)", "product(attn_weights, keys)")
         )
-    assert differing(tmp_path, states()[:40], *altered)
+    assert differing(states()[:40], *altered)
 
 
-def test_each_task_accepts_its_answers_and_no_others(tmp_path: Path) -> None:
-    verdicts = evaluate(
-        tmp_path,
-        """tasks.map((task) => [task.name, given[task.name].map((texts) =>
+def test_each_task_accepts_its_answers_and_no_others() -> None:
+    verdicts = explore(
+        """tasks.map((task) => [task.name, asked[task.name].map((texts) =>
           texts.map((text) => task.check(now(text), now(""))))])""",
         TASKS,
     )
@@ -199,11 +192,9 @@ def test_each_task_accepts_its_answers_and_no_others(tmp_path: Path) -> None:
         assert all(verdict.startswith("Nearly: ") for verdict in nearly), name
 
 
-def test_what_a_task_teaches_has_this_states_numbers(tmp_path: Path) -> None:
+def test_what_a_task_teaches_has_this_states_numbers() -> None:
     answers = {name: answers[0] for name, (answers, _, _) in TASKS.items()}
-    lessons = evaluate(
-        tmp_path, "tasks.map((task) => task.learned(now(given[task.name]), now('')))", answers
-    )
+    lessons = explore("tasks.map((task) => task.learned(now(asked[task.name]), now('')))", answers)
     assert all(len(lesson) > 80 for lesson in lessons)
     assert not [lesson for lesson in lessons if "undefined" in lesson or "NaN" in lesson]
     assert "from 23% to 25%" in lessons[list(TASKS).index("divisor")]
@@ -215,12 +206,10 @@ MODEL_MUTANTS = {
     "nothing": ("", ""),
     "keys as values": ("[queries, keys, values]", "[queries, values, keys]"),
 }
-VIEW = """given.states.map((state) => {
+VIEW = """return given.states.map((state) => {
   const { read, shares, likeliest, chances } = selfattn.view(given.model, state);
   return [read.join(" "), likeliest, [...shares.flat(), ...chances.map((each) => each[1])]];
 })"""
-
-
 TRAINED = trained_model.PAGE
 
 
@@ -239,7 +228,7 @@ def test_the_trained_model_shows_what_torch_computes(tmp_path: Path, mutant: str
     altered = tmp_path / "trained.js"
     altered.write_text(script.replace(old, new), "utf-8")
     states, wanted = _states_of_the_model()
-    answers = evaluate(tmp_path, VIEW, {"model": MODEL(), "states": states}, altered)
+    answers = evaluate(VIEW, {"model": MODEL(), "states": states}, [*SCRIPTS, altered])
     faults = [
         (answer, text)
         for answer, (text, (likeliest, numbers), (_, unrounded)) in zip(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 import threading
 from functools import partial
@@ -10,15 +9,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Self
 
-from the_book import DOCS
-
 NO_PAGES = ("_", "sphinx-drift")
 """How folders begin that hold no pages of the book: the manual has a theme of its own."""
-REDIRECTS = next(
-    ast.literal_eval(node.value)
-    for node in ast.parse((DOCS / "conf.py").read_text("utf-8")).body
-    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "redirects"
-)  # to run it takes what this environment hasn't
+REDIRECT = '<meta http-equiv="refresh"'
+"""What a page has that shows nothing of its own."""
 
 
 class Website(ThreadingHTTPServer):
@@ -71,6 +65,7 @@ class Handler(SimpleHTTPRequestHandler):
 
 def pages(site: Path) -> list[str]:
     """Return the names of a site's pages, as their addresses have them, without the ending."""
-    files = sorted(path.relative_to(site).with_suffix("") for path in site.rglob("*.html"))
-    names = [path.as_posix() for path in files if not path.parts[0].startswith(NO_PAGES)]
-    return [name for name in names if name not in REDIRECTS]  # which show nothing of their own
+    files = sorted(path.relative_to(site) for path in site.rglob("*.html"))
+    shown = [file for file in files if not file.parts[0].startswith(NO_PAGES)]
+    shown = [file for file in shown if REDIRECT not in (site / file).read_text("utf-8")]
+    return [file.with_suffix("").as_posix() for file in shown]

@@ -1,5 +1,15 @@
 """What readers take along: every page with cells as a notebook, and all of them in an archive."""
 
-from export.downloads import setup
+from __future__ import annotations
 
-__all__ = ["setup"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    if not app.tags.has("live"):  # while a page is written: pictures alone take seconds
+        app.setup_extension("export.downloads")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

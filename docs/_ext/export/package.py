@@ -27,13 +27,14 @@ def package_cells(code: str, folder: Path = PACKAGE) -> list[str]:
     """Return cells after which a notebook's code can import a package that isn't installed.
 
     The first has the modules that the code uses, directly or not, with what it uses of them; one
-    more has each text that lies beside a module. Code that imports nothing of it needs none.
+    more has each text that a module names. Code that imports nothing of it needs none.
     """
     modules = used(ast.parse(code), folder)
     if not modules:
         return []
     files = [FILE.format(name=f"{name}.py", text=text) for name, text in modules.items()]
-    texts = [path for name in modules if (path := folder / f"{name}.txt").is_file()]
+    source = "".join(modules.values())
+    texts = [path for path in sorted(folder.glob("*.txt")) if path.name in source]
     return [
         CELL.format(package=folder.name) + "".join(files),
         *(

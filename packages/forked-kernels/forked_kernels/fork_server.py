@@ -126,6 +126,10 @@ class Preloaded:
                 sys.modules.pop(name, None)
         sys.meta_path.insert(0, self)
 
+    def get(self, name: str) -> Any:
+        """Return a module that is hidden; None if there is none of that name."""
+        return next((g.modules[name] for g in self._groups if name in g.modules), None)
+
     def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> Any:
         """Return a hidden module's specification, with this object as its loader."""
         for group in self._groups:
@@ -313,14 +317,10 @@ def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) ->
     time.tzset()
     os.chdir(request["folder"])
     # Python's own generator is seeded anew by the fork; these were seeded once for all kernels.
-    if numpy_random := sys.modules.get("numpy.random"):
+    if numpy_random := preloaded.get("numpy.random"):
         numpy_random.seed()
-    if torch := sys.modules.get("torch"):
+    if torch := preloaded.get("torch"):
         torch.default_generator.seed()  # not torch.seed, which would ask CUDA as well
-    finalizers: Any = weakref.finalize
-    for finalizer in [*finalizers._registry]:  # noqa: SLF001 - of what was loaded; torch has 130
-        finalizer.atexit = False
-    preloaded.hide()
     if importlib.util.find_spec("debugpy"):  # without it, what a kernel is that has it
         os.environ.setdefault("PYDEVD_USE_FRAME_EVAL", "NO")
         sys.breakpointhook = lambda *_, **__: None
@@ -334,9 +334,13 @@ def make_kernel(server: int) -> Any:
     application = importlib.import_module("ipykernel.kernelapp").IPKernelApp
     kernel = application.instance(parent_handle=server)  # it has read the variable long ago
     match sys.argv[1:]:
-        case ["-f", file]:  # as nearly every kernelspec has it; a parser takes 4 ms to make
+        # As nearly every kernelspec has it, and nbclient; a parser takes 4 ms to make.
+        case ["-f", file, *others] if others in ([], ["--HistoryManager.hist_file=:memory:"]):
             kernel.argv = sys.argv[1:]
-            kernel.config.IPKernelApp.connection_file = file
+            kernel.cli_config.IPKernelApp.connection_file = file
+            if others:
+                kernel.cli_config.HistoryManager.hist_file = ":memory:"
+            kernel.update_config(kernel.cli_config)
             kernel.parse_command_line = lambda _: None
     kernel.initialize()
     return kernel
@@ -384,6 +388,11 @@ def main(words: Sequence[str]) -> None:
             refusal = f"{name} can't be preloaded: {error!s:.800}; take it out of `preload`"
             break
     os.environ.pop("OPENBLAS_NUM_THREADS", None)
+    # What can be done here needs no copy of what it touches in each child.
+    finalizers: Any = weakref.finalize
+    for finalizer in [*finalizers._registry]:  # noqa: SLF001 - of what was loaded; torch has 130
+        finalizer.atexit = False
+    preloaded.hide()
     gc.freeze()  # a collection in a child would copy all that it shares with this process
     server = os.getpid()
     request = Server(socket.socket(fileno=int(words[0])), refusal).serve()

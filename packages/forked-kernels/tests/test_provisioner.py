@@ -88,6 +88,19 @@ def test_any_tool_gets_forked_kernels_by_the_kernelspec(installed: str, tmp_path
 
 
 @pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize("others", [[], ["--HistoryManager.db_cache_size=5"]])
+def test_options_of_the_command_are_kept(others: list[str], installed: str) -> None:
+    code = (
+        "history = get_ipython().history_manager\nprint(history.hist_file, history.db_cache_size)"
+    )
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(code)])
+    options = ["--HistoryManager.hist_file=:memory:", *others]  # the first is nbclient's
+    client = nbclient.NotebookClient(notebook, kernel_name=installed, extra_arguments=options)
+    client.execute()
+    assert notebook.cells[0].outputs[0].text == f":memory: {5 * len(others)}\n"
+
+
+@pytest.mark.usefixtures("own_servers")
 def test_kernel_is_interrupted_restarted_and_ended_like_any_other(installed: str) -> None:
     manager = KernelManager(kernel_name=installed)
     manager.start_kernel(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

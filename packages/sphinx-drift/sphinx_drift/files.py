@@ -182,7 +182,10 @@ def _run(path: Path, file: Opened, *, named: bool, updates: bool, prose: bool) -
         return loaded and chosen(loaded[0], execution.versions)
 
     page = chosen(page, execution.versions)
-    change = change_for(path, page, notebook, result, judge, reread) if updates else None
+    change = None
+    if updates:
+        filters = file.settings.of_page(notebook.metadata, **page.own).filters
+        change = change_for(path, page, notebook, result, judge, reread, filters)
     notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
     return Checked(result, change, tuple(notes))
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sphinx_drift.source.update import read_exactly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from sphinx_drift.source.update import Change
 
@@ -57,24 +55,17 @@ def write(changes: Sequence[Change]) -> int:
 
 
 def _write(change: Change) -> str:
-    """Write a file that nobody has changed meanwhile; return why not, if it can't be."""
+    """Write a file that nobody has changed meanwhile, whole or not at all; return why not."""
     if read_exactly(change.path) != change.before:
         return "it was changed while it was run"
+    path = change.path.resolve()
+    new = path.with_name(f".{path.name}.new")
     try:
-        _replace(change.path.resolve(), change.after)
+        new.write_bytes(change.after.encode())
+        shutil.copymode(path, new)
+        new.replace(path)
     except (OSError, UnicodeEncodeError) as error:  # a full disk, say
         return str(error)
+    finally:
+        new.unlink(missing_ok=True)
     return ""
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file, whole or not at all."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode())
-        shutil.copymode(path, name)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink()
-        raise

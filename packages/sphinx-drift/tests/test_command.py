@@ -422,7 +422,7 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     )
     written = path.read_text("utf-8")
     assert "it differs between two runs" in written
-    assert ":unchecked: installs packages\n\n\n```\n" in written
+    assert ":unchecked: installs packages\n\n```\n" in written
     assert written.endswith("\n7 at <object object at 0x0>\n```\n")
     for _ in range(2):
         assert command.main([str(path), "--require", "all"]) == 0, capsys.readouterr().out

@@ -472,6 +472,7 @@ IGNORED = ["nbval-ignore-output"]
         # A run left it without output, or with a warning that nobody is shown.
         (0, [], [], Kind.UNDOCUMENTED),
         (3, [], IGNORED, Kind.NO_EXPECTATION),
+        (3, [], ["raises-exception"], Kind.UNDOCUMENTED),
         (3, [v4.new_output("stream", name="stderr", text="w\n")], [], Kind.UNDOCUMENTED),
     ],
 )
@@ -483,6 +484,16 @@ def test_what_a_cell_prints_beside_what_it_has_stored_is_a_failure(
     cell.update(outputs=stored, execution_count=count, metadata={"tags": tags})
     page = read_notebook(result)
     cell.outputs = [*stored, v4.new_output("stream", name="stdout", text="1\n")]
+    assert kinds(outcomes(page, result))[-1:] == [expected]
+
+
+@pytest.mark.parametrize(("count", "expected"), [(3, Kind.RAISED), (None, Kind.NO_EXPECTATION)])
+def test_an_error_that_a_run_did_not_store_is_a_failure(count: int | None, expected: Kind) -> None:
+    result = notebook([])
+    (cell,) = result.cells
+    cell.update(outputs=[], execution_count=count, metadata={"tags": ["raises-exception"]})
+    page = read_notebook(result)
+    cell.outputs = [v4.new_output("error", ename="E", evalue="m")]
     assert kinds(outcomes(page, result))[-1:] == [expected]
 
 

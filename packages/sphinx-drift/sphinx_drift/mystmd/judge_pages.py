@@ -37,10 +37,10 @@ NOT_RUN = "mystmd has not run it: build with `--execute`, and look at what it sa
 def serve(requests: TextIO, answers: TextIO) -> None:
     """Answer requests until there are no more."""
     sys.stdout = sys.stderr  # what a page's settings print is no answer
-    judge = Judge()
+    results: dict[str, PageResult] = {}
     for line in requests:
         try:
-            answer = judge.answer(json.loads(line))
+            answer = answer_to(json.loads(line), results)
         except Exception:  # noqa: BLE001 - the build has to hear of it
             answer = {"failed": [[1, traceback.format_exc(limit=-3)]]}
         try:
@@ -49,25 +49,19 @@ def serve(requests: TextIO, answers: TextIO) -> None:
             return
 
 
-class Judge:
-    """Judges the pages of one build, and quotes their numbers."""
-
-    def __init__(self) -> None:
-        self.results: dict[str, PageResult] = {}
-
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Answer one request: to quote a number as text, or to judge a page."""
-        if target := request.get("quote"):
-            try:
-                return {"text": quote(self.results.values(), target)}
-            except ValueError as error:
-                return {"failed": [[1, f"quotation: {error}"]]}
-        path = Path(request["path"])
-        result = self.results[str(path)] = judged(path, request["cells"], is_run=request["isRun"])
-        return {
-            "failed": [[o.line, outcome_text(result, o)] for o in result.outcomes if o.kind.fails],
-            "sum": closing_line([*self.results.values()]),
-        }
+def answer_to(request: dict[str, Any], results: dict[str, PageResult]) -> dict[str, Any]:
+    """Quote a number as text, or judge a page and keep its result with those of the build."""
+    if target := request.get("quote"):
+        try:
+            return {"text": quote(results.values(), target)}
+        except ValueError as error:
+            return {"failed": [[1, f"quotation: {error}"]]}
+    path = Path(request["path"])
+    result = results[str(path)] = judged(path, request["cells"], is_run=request["isRun"])
+    return {
+        "failed": [[o.line, outcome_text(result, o)] for o in result.outcomes if o.kind.fails],
+        "sum": closing_line([*results.values()]),
+    }
 
 
 def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:

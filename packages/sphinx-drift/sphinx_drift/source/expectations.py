@@ -11,16 +11,17 @@ from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
 from sphinx_drift.output.printed_text import FORMS, Part
 from sphinx_drift.source.lines import lines_of
-from sphinx_drift.source.markdown import DIRECTIVE, directive_of, is_closed
+from sphinx_drift.source.markdown import DIRECTIVE
 from sphinx_drift.source.metadata import read_cell, with_own
 from sphinx_drift.source.variants import UNCONDITIONAL, read_condition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from markdown_it.token import Token
     from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
+
+    from sphinx_drift.source.markdown import Fence, Reading
 
 _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
@@ -39,57 +40,68 @@ _VALUES = {
 OPTIONS = sorted([*_VALUES, *FORMS])
 """What an expectation may say above its text."""
 _OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
+_MISREAD = (
+    "it has a character (a form feed, U+2028 or the like) that ends a line for MyST-NB and for no "
+    "editor, so that MyST-NB misreads what follows: print the `repr` of the text"
+)
 _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 """What no reader sees between a cell and its expectation."""
 
 
-def paired(
-    fences: Iterable[Token], notebook: NotebookNode, lines: Sequence[str], shown: NbParserConfig
+def read_page(
+    reading: Reading, notebook: NotebookNode, shown: NbParserConfig, *, is_mystmd: bool = False
 ) -> Page:
-    """Return the cells of a page, each with the expectations that stand straight after it.
+    """Return the cells of a MyST page, each with the expectations that stand straight after it.
+
+    An expectation that has no cell, an option that can't be read and the like are its problems.
 
     Args:
-        fences: Its cells and expectations, in order.
+        reading: What stands on the page.
         notebook: Its cells, as they are run.
-        lines: Its lines.
         shown: Which outputs readers see.
+        is_mystmd: Whether mystmd runs it, and the cells inside directives too.
 
     """
     nodes = ((i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     cells: list[Cell] = []
-    problems: list[Outcome] = []
-    for fence in fences:
-        if directive_of(fence) == DIRECTIVE:
-            problems += _attach(fence, cells, lines)
+    problems = reading.swallowed
+    for fence in reading.fences:
+        if not (fence.is_read or is_mystmd):
+            continue
+        if fence.is_expectation:
+            problems += _attach(fence, cells, reading.lines)
         else:
             index, node = next(nodes)
-            first, last = fence.map or (0, 0)
-            cells.append(read_cell(len(cells) + 1, index, node, (first + 1, last), shown))
+            cells.append(read_cell(len(cells) + 1, index, node, (fence.first, fence.last), shown))
     assert next(nodes, None) is None  # noqa: S101 - each is one of the fences
+    if not is_mystmd and any(cell.expectations for cell in cells):
+        problems += [
+            Outcome(Kind.UNREADABLE, number, message=_MISREAD)
+            for number, line in enumerate(reading.lines, start=1)
+            if len(f"{line}.".splitlines()) > 1
+        ]
     return with_own(Page(tuple(cells), tuple(problems)), notebook)
 
 
-def _attach(token: Token, cells: list[Cell], lines: Sequence[str]) -> list[Outcome]:
+def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outcome]:
     """Assign an expectation to the last of the cells above it; return what is wrong with it."""
-    assert token.map  # noqa: S101 - only fences with a map come here
-    first = token.map[0]
-    expectation, problems = read_expectation(token.content, first + 1)
+    line = fence.first
+    expectation, problems = read_expectation(fence.content, line)
     # Sphinx hands an argument that isn't wanted over as the first line of the content.
-    argument = token.info.strip().removeprefix(f"{{{DIRECTIVE}}}").strip()
-    expectation = replace(expectation, content=f"{argument}\n{token.content}".strip())
-    if argument:
-        message = f"`{{{DIRECTIVE}}}` takes no argument, got {token.info.strip()!r}"
-        problems.append(Outcome(Kind.OPTION, first + 1, message=message))
-    if (expectation.unchecked or expectation.reference_only) and not is_closed(token, lines):
-        problems.append(Outcome(Kind.OPTION, first + 1, message=_OPEN))
-    if not cells or any(not _COMMENT.match(line) for line in lines[cells[-1].last_line : first]):
-        return [*problems, Outcome(Kind.NO_CELL, first + 1, documented=expectation.content)]
+    expectation = replace(expectation, content=f"{fence.argument}\n{fence.content}".strip())
+    if fence.argument:
+        message = f"`{{{DIRECTIVE}}}` takes no argument, got {fence.argument!r}"
+        problems.append(Outcome(Kind.OPTION, line, message=message))
+    if not fence.is_closed:
+        problems.append(Outcome(Kind.OPTION, line, message=_OPEN))
+    if not cells or any(not _COMMENT.match(row) for row in lines[cells[-1].last_line : line - 1]):
+        return [*problems, Outcome(Kind.NO_CELL, line, documented=expectation.content)]
     cell = cells[-1]
     if expectation.part is Part.ALL and not cell.has_stderr:
         expectation = replace(expectation, part=Part.MAIN)
     others = [e for e in cell.expectations if e.part is expectation.part]
     if any(bool(other.when) != bool(expectation.when) for other in others):
-        problems.append(Outcome(Kind.OPTION, first + 1, message=UNCONDITIONAL))
+        problems.append(Outcome(Kind.OPTION, line, message=UNCONDITIONAL))
     cells[-1] = replace(cell, expectations=(*cell.expectations, expectation))
     return problems
 

@@ -96,8 +96,11 @@ def with_own(page: Page, notebook: NotebookNode) -> Page:
     cells: list[Cell] = []
     for cell in page.cells:
         of_cell = notebook.cells[cell.index].metadata.get("drift", {})
-        if wrong := _wrong_in(of_cell, REASONS if page.is_notebook else ()):
-            message = f"`drift` of cell {cell.number} {wrong}; got {of_cell!r}"
+        if not _has_reasons(of_cell, REASONS if page.is_notebook else ()):
+            may_hold = (
+                f"{' and '.join(REASONS)}, each with a reason" * page.is_notebook or "nothing"
+            )
+            message = f"`drift` of cell {cell.number} may hold {may_hold}; got {of_cell!r}"
             problems.append(Outcome(Kind.OPTION, cell.line, cell=cell.number, message=message))
             of_cell = {}
         cells.append(_with_reasons(cell, of_cell) if page.is_notebook else cell)
@@ -105,13 +108,11 @@ def with_own(page: Page, notebook: NotebookNode) -> Page:
     return replace(page, cells=tuple(cells), problems=tuple(problems), complete=complete, own=own)
 
 
-def _wrong_in(own: Any, known: Collection[str]) -> str:
-    """Return what is wrong with the table of a cell: nothing would read or follow it."""
+def _has_reasons(own: object, known: Collection[str]) -> bool:
+    """Whether the table of a cell holds what something follows: texts under known names."""
     if not isinstance(own, dict) or not own.keys() <= set(known):
-        return f"may hold {', '.join(known) or 'nothing'}"
-    if not all(isinstance(reason, str) and reason.strip() for reason in own.values()):
-        return "must say each reason in words"
-    return ""
+        return False
+    return all(isinstance(reason, str) and reason.strip() for reason in own.values())
 
 
 def _with_reasons(cell: Cell, own: Mapping[str, Any]) -> Cell:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from nbformat import v4
 
-from sphinx_drift.model import Kind, Outcome
-from sphinx_drift.source.markdown import DIRECTIVE, directive_of
 from sphinx_drift.source.metadata import read_front
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from markdown_it.token import Token
     from nbformat import NotebookNode
+
+    from sphinx_drift.source.markdown import Fence
 
 _OPTIONS = re.compile(
     r"---[ \t]*\n(?P<block>(?s:.*?)\n)---[ \t]*(?:\n|\Z)|(?P<rows>(?:[ \t]*:[\w-]+:.*\n)*)"
@@ -25,26 +24,17 @@ _COMMENTS = re.compile(r"(?:\s*(?:#\||%%).*)*")
 """What stands above a cell's code, and may say its tags."""
 
 
-def mystmd_notebook(text: str, fences: Iterable[Token]) -> NotebookNode:
+def mystmd_notebook(text: str, fences: Iterable[Fence]) -> NotebookNode:
     """Return the cells of a page, those inside directives, lists and quotations too.
 
     Raises:
         ValueError: If its front matter isn't YAML.
 
     """
-    notebook: NotebookNode = v4.new_notebook(metadata=read_front(text))  # type: ignore[no-untyped-call]
-    for fence in fences:
-        if directive_of(fence) != DIRECTIVE:
-            notebook.cells.append(_cell(fence.content))
+    notebook: NotebookNode = v4.new_notebook()  # type: ignore[no-untyped-call]
+    notebook.metadata.update(read_front(text))
+    notebook.cells = [_cell(fence.content) for fence in fences if not fence.is_expectation]
     return notebook
-
-
-def evaluated(lines: Iterable[str]) -> Iterator[Outcome]:
-    """Yield an outcome for each number that `{eval}` puts into a sentence: none is checked."""
-    for number, line in enumerate(lines, start=1):
-        for _ in range(line.count("{eval}`")):
-            message = "`{eval}` puts it into a sentence, and nothing documents it"
-            yield Outcome(Kind.UNCHECKED, number, message=message)
 
 
 def mark_notebook(notebook: NotebookNode) -> None:

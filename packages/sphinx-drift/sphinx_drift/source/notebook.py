@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import re
 import warnings
 from dataclasses import replace
 from itertools import chain
@@ -14,17 +14,13 @@ from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
 from sphinx_drift.source.metadata import IGNORED, read_cell, shown_without_book, with_own
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
 
-_NBVAL = {
-    "NBVAL_IGNORE_OUTPUT": IGNORED,
-    "NBVAL_RAISES_EXCEPTION": "raises-exception",
-    "NBVAL_SKIP": "nbval-skip",
-}
-"""The comments by which nbval marks a cell, and the tags that say the same."""
+_NBVAL = re.compile(r"(?m)^\s*#[#\s]*NBVAL_(IGNORE_OUTPUT|RAISES_EXCEPTION|SKIP)\s*$")
+"""The comments by which nbval marks a cell."""
+_TAGS = {"IGNORE_OUTPUT": IGNORED, "RAISES_EXCEPTION": "raises-exception", "SKIP": "nbval-skip"}
+"""The tags that say the same."""
 
 
 def parse_notebook(text: str) -> NotebookNode:
@@ -37,15 +33,12 @@ def parse_notebook(text: str) -> NotebookNode:
     import nbformat  # noqa: PLC0415 - pages don't need it
 
     try:
-        json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"a notebook is JSON, and this isn't: {error}") from None
-    try:
         with warnings.catch_warnings():  # notebooks as they are lack ids, and are fine
             warnings.simplefilter("ignore")
             notebook: NotebookNode = nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
     except Exception as error:  # noqa: BLE001 - nbformat expects what must be there
-        raise ValueError(f"it is no notebook: {type(error).__name__}: {error}") from None
+        cause = error.__cause__ or error  # of what is no JSON, where that ends
+        raise ValueError(f"it is no notebook: {type(cause).__name__}: {cause}") from None
     for name in ("kernelspec", "language_info"):
         if not isinstance(notebook.metadata.get(name, {}), dict):
             del notebook.metadata[name]  # null, say: then it names none
@@ -67,7 +60,7 @@ def read_notebook(notebook: NotebookNode, shown: NbParserConfig | None = None) -
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":
             continue
-        if marks := [*_marks(node.source)]:
+        if marks := [_TAGS[mark] for mark in _NBVAL.findall(node.source)]:
             node.metadata["tags"] = [*(node.metadata.get("tags") or ()), *marks]
         cell = read_cell(len(cells) + 1, index, node, (1, 1), shown)
         cells.append(_with_stored(cell, node))
@@ -91,14 +84,6 @@ def _with_stored(cell: Cell, node: NotebookNode) -> Cell:
         glued=tuple(dict.fromkeys(chain.from_iterable(output.glued.values()))),
         is_claim=is_run or bool(node.outputs),
     )
-
-
-def _marks(source: str) -> Iterator[str]:
-    """Yield the tags that say what nbval's comments in a cell say."""
-    for line in source.splitlines() if "_" in source else ():
-        comment = line.strip()
-        if comment.startswith("#") and (tag := _NBVAL.get(comment.lstrip("#").strip())):
-            yield tag
 
 
 def _refuse_odd(notebook: NotebookNode) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +11,7 @@ from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.markdown import paragraphs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from nbformat import NotebookNode
@@ -62,27 +61,16 @@ class Number(NamedTuple):
 
     @property
     def is_decimal(self) -> bool:
-        """Whether it is no count, and not 0."""
+        """Whether it has decimals, and isn't 0."""
         return bool(self.values[0]) and _exponent(self.values[0]) < 0
 
-    def is_near(self, known: Sequence[Decimal], units: str) -> bool:
-        """Whether one of some sorted numbers is within so many units of its last digit."""
-        for value in self.values:
-            reach = Decimal(units).scaleb(_exponent(value))
-            place = bisect_left(known, value - reach)
-            if place < len(known) and known[place] <= value + reach:
-                return True
-        return False
-
-    def distance(self, other: Number) -> Decimal:
-        """Return how far a printed number is from this one, as a fraction of this one.
-
-        It is infinite if the printed one has fewer decimals.
-        """
-        printed_value = other.values[0]
-        likely = (value for value in self.values if _exponent(printed_value) <= _exponent(value))
-        distances = (abs(printed_value - value) / value for value in likely)
-        return min(distances, default=Decimal("Infinity"))
+    def is_near(self, known: Collection[Decimal], units: str) -> bool:
+        """Whether one of some numbers is within so many units of its last digit."""
+        return any(
+            abs(other - value) <= Decimal(units).scaleb(_exponent(value))
+            for value in self.values
+            for other in known
+        )
 
 
 class Said(NamedTuple):
@@ -93,8 +81,8 @@ class Said(NamedTuple):
     """Its file and line, for a message."""
     above: int
     """How many cells are above it."""
-    is_in_sentence: bool
-    """Whether words are beside it: a table of numbers alone has many that are like printed ones."""
+    has_words: bool
+    """Whether it stands in a sentence: numbers of a table are often like printed ones."""
 
 
 def numbers_in(text: str) -> Iterator[Number]:
@@ -142,11 +130,10 @@ def outdated_numbers(
         number = said.number
         if len(number.values[0].as_tuple().digits) < _FEWEST or number.is_near(known, "0.5"):
             continue
-        found = [each for each in replaced if number.is_near(sorted(each[0].values), "0.5")]
+        found = [each for each in replaced if number.is_near(each[0].values, "0.5")]
         for old, new, cell in found[:1]:
-            now = f"is {new} now" if new else "isn't printed any more"
-            where = _named(page, cell)
-            yield f"{said.place}: still says {number.text}: {old.text} {now} in {where}"
+            now = f"{old.text} is {new} now" if new else f"{old.text} isn't printed any more"
+            yield f"{said.place}: still says {number.text}: {now} in {_named(page, cell)}"
 
 
 def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> Iterator[str]:
@@ -157,23 +144,21 @@ def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> I
     """
     outputs = _outputs(page, executed)
     known = _known(page, outputs)
-    decimals = {
-        cell: [n for n in numbers_in(text) if n.is_decimal] for cell, text in outputs.items()
-    }
     for said in _said(path, text, page, executed):
-        is_quoted = said.is_in_sentence and said.number.is_decimal
-        if not is_quoted or said.number.is_near(known, "0.999"):
+        if not (said.has_words and said.number.is_decimal) or said.number.is_near(known, "0.999"):
             continue
-        distances = [
-            (said.number.distance(number), number.text, cell)
-            for cell in range(said.above - _ABOVE + 1, said.above + 1)
-            for number in decimals.get(cell, ())
-        ]
-        alike = sorted(each for each in distances if each[0] <= _ALIKE)
-        if alike and alike[0][0] <= _NEARLY and len({text for _, text, _ in alike}) == 1:
+        alike = sorted(
+            (abs(other.values[0] - value) / value, other.text, cell)
+            for cell in range(max(said.above - _ABOVE, 0) + 1, said.above + 1)
+            for other in numbers_in(outputs[cell])
+            for value in said.number.values
+            # With fewer decimals it is another number.
+            if other.is_decimal and _exponent(other.values[0]) <= _exponent(value)
+            if abs(other.values[0] - value) <= value * _ALIKE
+        )
+        if alike and alike[0][0] <= _NEARLY and len({number for _, number, _ in alike}) == 1:
             _, number, cell = alike[0]
-            where = _named(page, cell)
-            yield f"{said.place}: says {said.number.text}, and {where} prints {number}"
+            yield f"{said.place}: says {said.number.text}, and {_named(page, cell)} prints {number}"
 
 
 def _exponent(value: Decimal) -> int:
@@ -201,10 +186,10 @@ def _outputs(page: Page, executed: NotebookNode) -> dict[int, str]:
     return {n: "\n".join(text for _, text in output.pieces) for n, output in read.items()}
 
 
-def _known(page: Page, outputs: dict[int, str]) -> list[Decimal]:
-    """Return the numbers of a page's outputs and code, sorted."""
+def _known(page: Page, outputs: dict[int, str]) -> set[Decimal]:
+    """Return the numbers of a page's outputs and code."""
     texts = (*outputs.values(), *(cell.source for cell in page.cells))
-    return sorted({value for text in texts for n in numbers_in(text) for value in n.values})
+    return {value for text in texts for number in numbers_in(text) for value in number.values}
 
 
 def _named(page: Page, number: int) -> str:
@@ -217,11 +202,10 @@ def _named(page: Page, number: int) -> str:
 def _said(path: Path, text: str, page: Page, executed: NotebookNode) -> Iterator[Said]:
     """Yield each number that a page says outside code."""
     for paragraph, line, above in _sentences(text, page, executed):
-        is_in_sentence = bool(_WORD.search(paragraph))
         for number in numbers_said(paragraph):
             row = line + paragraph.count("\n", 0, number.start)
             place = f"{path}:{row}" if line else f"{path}, below cell {above}"
-            yield Said(number, place, above, is_in_sentence)
+            yield Said(number, place, above, bool(_WORD.search(paragraph)))
 
 
 def _sentences(text: str, page: Page, executed: NotebookNode) -> Iterator[tuple[str, int, int]]:

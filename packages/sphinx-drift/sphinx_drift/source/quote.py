@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from sphinx_drift.model import PageResult
 
 _QUOTATION = re.compile(
-    r"(?P<name>[\w-]+)(?:\[(?P<index>\d+(?:,\s*\d+)*)\]|\#(?P<place>\d+))?"
-    r"(?:\s+(?P<form>\.\d{1,2}[f%]|,d))?"
+    r"(?P<name>[\w-]+)(?P<which>\[\d+(?:,\s*\d+)*\]|\#\d+|)(?:\s+(?P<form>\.\d{1,2}[f%]|,d))?"
 )
 _MINUS = r"\-\u2010-\u2015\u207b\u208b\u2212\uff0d"
 _BEFORE = re.compile(r"(?:\A|[\s(\[{=;\"'|<>~$\xa3\u20ac]|(?<![\d\\])[,:])\Z", re.ASCII)
@@ -42,10 +41,8 @@ class Quotation:
     """A number of a named output."""
 
     name: str
-    index: tuple[int, ...] | None = None
-    """Where it stands in the brackets around it, counted from 0."""
-    place: int | None = None
-    """Which of the output's numbers it is, counted from 1."""
+    which: str = ""
+    """Its index in the brackets around it, as `[1, 0]`, or `#3` for the output's third number."""
     form: str = ""
     """Such as `.2f`, `.0%` or `,d`; as printed, if there is none."""
 
@@ -80,19 +77,17 @@ class Quotation:
         """Return the quoted number as it is printed."""
         read = read_tokens(text)
         numbers = found = [i for i, token in enumerate(read) if token.is_number]
-        where = ""
-        if self.index is not None:
-            where = f" [{', '.join(map(str, self.index))}]"
-            index_of = indices(read, set(numbers))
-            found = [i for i in numbers if index_of.get(i) == self.index]
-        elif self.place is not None:
-            where = f" #{self.place}"
-            found = [i for place, i in enumerate(numbers, start=1) if place == self.place]
+        if self.which.startswith("["):
+            index = tuple(map(int, self.which[1:-1].split(",")))
+            found = [i for i, other in indices(read, set(numbers)).items() if other == index]
+        elif self.which:
+            found = [i for n, i in enumerate(numbers, start=1) if self.which == f"#{n}"]
         if not found:
-            raise ValueError(f"{self.name} has no number{where}")
+            raise ValueError(f"{self.name} has no number {self.which}".rstrip())
         if len({read[i].text for i in found}) > 1:
             ways = " or ".join(f"{self.name}#{numbers.index(i) + 1}" for i in found[:2])
-            raise ValueError(f"{self.name} has {len(found)} numbers{where}; say which: {ways}")
+            name = f"{self.name}{self.which}"
+            raise ValueError(f"{name} has {len(found)} numbers; say which: {ways}")
         for number in (read[i] for i in found):
             self._refuse_piece(number, plain(text))
         return read[found[0]].text
@@ -124,9 +119,7 @@ def read_quotation(text: str) -> Quotation:
             "expected `name`, `name[1, 0]` or `name#3`, and `.2f`, `.0%` or `,d` behind a space if "
             f"wanted; got {text!r}"
         )
-    index = tuple(int(part) for part in match["index"].split(",")) if match["index"] else None
-    place = int(match["place"]) if match["place"] else None
-    return Quotation(match["name"], index, place, match["form"] or "")
+    return Quotation(match["name"], match["which"], match["form"] or "")
 
 
 def quote(pages: Iterable[PageResult], target: str) -> str:

@@ -5,44 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sphinx_drift.source.expectations import paired
-from sphinx_drift.source.lines import lines_of
+from sphinx_drift.source.expectations import read_page
 from sphinx_drift.source.markdown import config_without_book, read_markdown
 from sphinx_drift.source.metadata import read_front, shown_without_book
-from sphinx_drift.source.mystmd import evaluated, mark_notebook, mystmd_notebook
+from sphinx_drift.source.mystmd import mark_notebook, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from myst_nb.core.config import NbParserConfig
-    from myst_parser.config.main import MdParserConfig
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Page
 
 _NO_FORMAT = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
-
-
-def read_page(
-    text: str, notebook: NotebookNode, config: MdParserConfig, shown: NbParserConfig
-) -> Page:
-    """Read a MyST page.
-
-    Args:
-        text: The page.
-        notebook: Its cells, as MyST-NB reads them.
-        config: How MyST-Parser reads it.
-        shown: Which outputs readers see.
-
-    Returns:
-        Each code cell with the expectations that stand straight after it. An expectation
-        that has no cell, an option that can't be read and the like are its problems.
-
-    """
-    reading = read_markdown(text, config)
-    page = paired(reading.at_top, notebook, lines_of(text), shown)
-    return replace(page, problems=(*reading.swallowed, *page.problems))
 
 
 def is_notebook(path: Path) -> bool:
@@ -89,9 +65,8 @@ def load(
 
     config = config_without_book()
     reading = read_markdown(text, config)
-    fences = reading.fences if is_mystmd else reading.at_top
     if is_mystmd:
-        notebook = mystmd_notebook(text, fences)
+        notebook = mystmd_notebook(text, reading.fences)
     elif is_myst_markdown_notebook(text):
         notebook = read_myst_markdown_notebook(text, config, path=path)
     elif reading.fences:
@@ -100,9 +75,7 @@ def load(
     else:
         return None
     shown = shown_without_book(notebook.metadata, stderr=stderr, key=key)
-    lines = lines_of(text)
-    page = paired(fences, notebook, lines, shown)
-    # In a book, the directives that stand there tell it themselves.
-    more = evaluated(lines) if is_mystmd else reading.nested
-    page = replace(page, problems=(*reading.swallowed, *page.problems, *more))
+    page = read_page(reading, notebook, shown, is_mystmd=is_mystmd)
+    if not is_mystmd:
+        page = replace(page, problems=(*page.problems, *reading.nested))
     return (page, notebook) if page.cells or page.problems else None

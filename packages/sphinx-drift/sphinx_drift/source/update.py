@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sphinx_drift.model import Kind
+from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.output.printed_text import read_outputs
+from sphinx_drift.source.fixes import Fixes
 from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
 from sphinx_drift.source.update_page import page_with_outputs
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Outcome, Page, PageResult
+    from sphinx_drift.output.filters import Filter
 
 _FIXED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED, Kind.NO_OUTPUT, Kind.PICTURE)
 """What new outputs fix; on a page, these can't fix the last two."""
@@ -68,6 +71,7 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     result: PageResult,
     rejudge: Callable[[Page], PageResult],
     reread: Callable[[str], Page | None],
+    filters: Sequence[Filter],
 ) -> Change | None:
     """Return a page or notebook with its executed outputs; None if nothing has to be written.
 
@@ -78,6 +82,7 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
         result: What came of it.
         rejudge: Judges a page that documents something else of the same outputs.
         reread: Reads what the file is going to hold.
+        filters: What varies by the book's settings or the page's own.
 
     """
     before = read_exactly(path)
@@ -94,8 +99,10 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     varying = {o.cell for o in result.outcomes if o.kind is Kind.UNREPEATABLE}
     unchecked = _unchecked_cells(page, executed, fixed) | dict.fromkeys(varying, DIFFERS)
     with_outputs = notebook_with_outputs if page.is_notebook else page_with_outputs
-    paths = machine_paths(path.absolute().parent)
-    after = with_outputs(before, page, executed, fixed, unchecked, paths)
+    # Readers of a notebook see what it has stored, what varies too.
+    varies = () if page.is_notebook else (*filters, *DEFAULTS)
+    replaced = (*varies, *machine_paths(path.absolute().parent))
+    after = with_outputs(before, Fixes(page, executed, fixed, unchecked, replaced))
     if after == before:
         return None
     new = reread(after)
@@ -108,10 +115,10 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     for outcome in judged.outcomes:
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and outcome.cell not in unchecked:
             return Change(path, before, refused=f"what cell {outcome.cell} prints: {NO_TEXT}")
-    names = set(names_in(after)) - set(names_in(before))
+    telling = sorted(set(names_in(after)) - set(names_in(before)))
     notes = (
         *outdated_numbers(path, after, new, executed, result.outcomes),
-        *(f"{path}: what is written names this machine or its user: {n}" for n in sorted(names)),
+        *(f"{path}: what is written names this machine or its user: {name}" for name in telling),
     )
     return Change(path, before, after, result=judged, notes=notes)
 

@@ -2,81 +2,77 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
-from sphinx_drift.output.filters import DEFAULTS, apply_filters
+from sphinx_drift.output.filters import apply_filters
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, read_outputs
 from sphinx_drift.source.lines import NEWLINE
 from sphinx_drift.source.markdown import DIRECTIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from nbformat import NotebookNode
-
-    from sphinx_drift.model import Cell, Outcome, Page
-    from sphinx_drift.output.filters import Filter
+    from sphinx_drift.model import Cell, Outcome
     from sphinx_drift.output.printed_text import Printed
+    from sphinx_drift.source.fixes import Fixes
 
 
-def page_with_outputs(  # noqa: PLR0913, PLR0917 - as of a notebook
-    text: str,
-    page: Page,
-    executed: NotebookNode,
-    fixed: Sequence[Outcome],
-    unchecked: Mapping[int, str],
-    paths: Sequence[Filter],
-) -> str:
-    """Return a MyST page whose expectations have the executed texts, new ones too.
-
-    Args:
-        text: The page.
-        page: What it documents.
-        executed: Its notebook, as it was run.
-        fixed: What new outputs fix.
-        unchecked: Why outputs can't be checked, by the numbers of their cells.
-        paths: What names the folders of this machine.
-
-    """
+def page_with_outputs(text: str, fixes: Fixes) -> str:
+    """Return a MyST page whose expectations have the executed texts, new ones too."""
     ends = NEWLINE.findall(text) or ["\n"]
     lines = [row + end for row, end in zip(NEWLINE.split(text), [*ends, ends[0]], strict=False)]
-    for cell in reversed(page.cells):  # backwards, so that the lines above keep their numbers
-        output = read_outputs(executed.cells[cell.index].outputs)
-        reason = unchecked.get(cell.number, "")
+    for cell in reversed(fixes.page.cells):  # backwards, so that the lines above keep their numbers
+        output = read_outputs(fixes.executed.cells[cell.index].outputs)
+        reason = fixes.reasons.get(cell.number, "")
         if reason and output.glued:
             continue  # it is shown where no mark can be, so it can't be unchecked
-        outcomes = [outcome for outcome in fixed if outcome.cell == cell.number]
+        outcomes = [outcome for outcome in fixes.outcomes if outcome.cell == cell.number]
         for outcome in outcomes:
             if outcome.kind in (Kind.UNDOCUMENTED, Kind.RAISED):
-                new = _new_expectations(cell, outcome, output, reason, paths)
-                lines[cell.last_line : cell.last_line] = [row + ends[0] for row in new]
+                new = _new_expectations(cell, outcome, output, fixes)
+                lines[cell.last_line : cell.last_line] = _like(lines[cell.last_line - 1], new)
         texts = {o.line: _text(o) for o in outcomes if o.kind in (Kind.DRIFT, Kind.EMPTY)}
         for expectation in reversed(cell.expectations):
-            first = expectation.line
-            opening = lines[first - 1]
-            indent = opening[: len(opening) - len(opening.lstrip())]
+            first, body, last = expectation.line, expectation.body_line, expectation.end_line + 1
+            opening, *content = (
+                line.rstrip("\r\n").removeprefix(_indent(lines[first - 1]))
+                for line in lines[first - 1 : last - 1]
+            )
+            options, rows = content[: body - first - 1], content[body - first - 1 :]
             if reason and not expectation.unchecked:
-                has_options = expectation.body_line > first + 1
-                option = f"{indent}:unchecked: {reason}{ends[0]}"
-                lines[first:first] = [option] if has_options else [option, ends[0]]
+                options.append(f":unchecked: {reason}")
             elif first in texts:
-                rows = [(indent + row if row else "") + ends[0] for row in _rows(texts[first])]
-                if expectation.body_line == first + 1 and rows[0].lstrip().startswith(":"):
-                    rows.insert(0, ends[0])  # else it would be read as an option
-                block = lines[first - 1 : expectation.end_line + 1]
-                options = block[1 : expectation.body_line - first]
-                lines[first - 1 : expectation.end_line + 1] = _fenced(block, [*options, *rows])
+                rows = _rows(texts[first])
+            else:
+                continue
+            block = _block(opening, [*filter(str.strip, options)], rows)
+            lines[first - 1 : last] = _like(lines[first - 1], block)
     return "".join(lines).removesuffix(ends[0])
 
 
-def _fenced(block: Sequence[str], rows: Sequence[str]) -> list[str]:
-    """Return a block with other rows, between its own fences: longer ones if a row needs them."""
-    mark = block[0].lstrip()[0]
-    more = mark * max(0, _longest(mark, rows) + 1 - _longest(mark, block[:1]))
-    opening, closing = (fence.replace(mark, more + mark, 1) for fence in (block[0], block[-1]))
-    return [opening, *rows, closing]
+def _like(line: str, rows: Iterable[str]) -> list[str]:
+    """Return rows with the indent and the end of a line."""
+    end = NEWLINE.findall(line)[0]
+    return [(_indent(line) + row).rstrip(" ") + end for row in rows]
+
+
+def _indent(line: str) -> str:
+    """Return what stands before a line in a list or a quotation."""
+    return line[: len(line) - len(line.lstrip(" \t>"))]
+
+
+def _block(opening: str, options: Sequence[str], rows: Sequence[str]) -> list[str]:
+    """Return the lines of an expectation, in a fence that is longer than those in its rows."""
+    mark = opening[0]
+    longest = max(map(len, re.findall(rf"(?m)^[ \t]*({mark}+)", "\n".join(rows))), default=0)
+    name = opening.lstrip(mark)
+    fence = mark * max(len(opening) - len(name), longest + 1)
+    # Without a blank line, the first row could be read as an option.
+    gap = [""] if options or "".join(rows[:1]).lstrip().startswith(":") else []
+    return [fence + name, *options, *gap, *rows, fence]
 
 
 def _text(outcome: Outcome) -> str:
@@ -96,12 +92,11 @@ def _text(outcome: Outcome) -> str:
     return text + documented[done:]
 
 
-def _new_expectations(
-    cell: Cell, outcome: Outcome, output: Printed, reason: str, paths: Sequence[Filter]
-) -> Iterator[str]:
+def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, fixes: Fixes) -> Iterator[str]:
     """Yield the lines of the expectations that a cell lacks."""
     is_raise_documented = any(expectation.raises for expectation in cell.expectations)
     raises = "" if is_raise_documented else output.error.partition(":")[0]
+    reason = fixes.reasons.get(cell.number, "")
     lacking = set(outcome.parts or output.parts)
     for part in _missing(cell, lacking, output):
         options = []
@@ -111,17 +106,8 @@ def _new_expectations(
             options.append(f":raises: {raises}")
         if reason:
             options.append(f":unchecked: {reason}")
-        rows = _rows(apply_filters(output.select(part), (*DEFAULTS, *paths)))
-        # Without a blank line, the first row could be read as an option.
-        gap = [""] if options or rows[0].startswith(":") else []
-        fence = "`" * max(3, _longest("`", rows) + 1)
-        yield from (f"{fence}{{{DIRECTIVE}}}", *options, *gap, *([""] if reason else rows), fence)
-
-
-def _longest(mark: str, rows: Iterable[str]) -> int:
-    """Return the length of the longest run of a mark with which a row begins."""
-    starts = [row.lstrip() for row in rows]
-    return max(len(start) - len(start.lstrip(mark)) for start in starts)
+        rows = [] if reason else _rows(apply_filters(output.select(part), fixes.filters))
+        yield from _block(f"```{{{DIRECTIVE}}}", options, rows)
 
 
 def _missing(cell: Cell, lacking: set[Part], output: Printed) -> list[Part]:

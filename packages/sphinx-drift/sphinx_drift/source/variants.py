@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
@@ -62,13 +63,12 @@ def chosen(page: Page, here: Mapping[str, Any] | None) -> Page:
     cells: list[Cell] = []
     for cell in page.cells:
         holding = _holding(cell.expectations, here)
-        lines = {expectation.line for expectation in holding}
-        others = [e for e in cell.expectations if e.line not in lines]
-        for other in others:
-            outcome = Outcome(Kind.OTHER_VARIANT, other.line, cell=cell.number, cell_line=cell.line)
-            problems.append(replace(outcome, message=f"when {other.when}"))
+        here_too = {expectation.line for expectation in holding}
+        others = [e for e in cell.expectations if e.line not in here_too]
         is_claim = cell.is_claim or bool(others)
         cells.append(replace(cell, expectations=holding, is_claim=is_claim))
+        of_cell = partial(Outcome, Kind.OTHER_VARIANT, cell=cell.number, cell_line=cell.line)
+        problems += [of_cell(e.line, message=f"when {e.when}") for e in others]
     return replace(page, cells=tuple(cells), problems=tuple(problems))
 
 
@@ -79,19 +79,15 @@ def _holding(
 
     Where none is, the first of them says so, and fails; where two of one output are, both do.
     """
-    holding = tuple(e for e in expectations if not e.when or (here and _holds(e.when, here)))
-    if here is None:
-        return holding or tuple(replace(e, problem=_UNKNOWN) for e in expectations[:1])
+    holding = [e for e in expectations if not e.when or (here and _holds(e.when, here))]
     if not holding:
-        problem = f"none holds: {_listed(expectations, here)}"
+        problem = f"none holds: {_listed(expectations, here)}" if here else _UNKNOWN
         return tuple(replace(e, problem=problem) for e in expectations[:1])
-    variants = {e.part: [v for v in holding if v.when and v.part is e.part] for e in holding}
-    return tuple(
-        replace(e, problem=f"both hold: {_listed(variants[e.part], here)}")
-        if len(variants[e.part]) > 1
-        else e
-        for e in holding
-    )
+    for i, expectation in enumerate(holding):
+        rivals = [e for e in holding if e.when and e.part is expectation.part]
+        if here and len(rivals) > 1:
+            holding[i] = replace(expectation, problem=f"both hold: {_listed(rivals, here)}")
+    return tuple(holding)
 
 
 def _listed(variants: Sequence[Expectation], here: Mapping[str, Any]) -> str:

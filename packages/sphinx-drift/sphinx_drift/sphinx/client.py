@@ -16,8 +16,10 @@ from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import run_and_judge
 from sphinx_drift.settings import table_in
+from sphinx_drift.source.expectations import read_page
+from sphinx_drift.source.markdown import read_markdown
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
-from sphinx_drift.source.read_source import is_notebook, read_page
+from sphinx_drift.source.read_source import is_notebook
 from sphinx_drift.source.variants import chosen
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
@@ -46,10 +48,7 @@ if TYPE_CHECKING:
     from sphinx_drift.model import Page
 
 
-_UNSEEN = (
-    "the expectation isn't on the page: something above it has swallowed it, such as a form feed, "
-    "U+2028 or the like, which MyST-NB takes for the end of a line: print the `repr` of the text"
-)
+_UNSEEN = "the expectation isn't on the page: something above it has swallowed it"
 _EMPTY = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 """What is shown of a notebook that can't be read."""
 
@@ -152,8 +151,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
     def _read(self) -> Page:
         env = self._document.settings.env
         if "source_map" in self.notebook.metadata and not is_notebook(self._path):
-            config = markdown_config(env)
-            page = read_page(self._source, self.notebook, config, self.nb_config)
+            reading = read_markdown(self._source, markdown_config(env))
+            page = read_page(reading, self.notebook, self.nb_config)
         else:
             page = read_notebook(self.notebook, self.nb_config)
         return state_of(env).settings.applied_to(page, self._path)

@@ -19,6 +19,7 @@ from sphinx_drift.run import cache
 from sphinx_drift.run.choice import is_ci
 from sphinx_drift.run_and_judge import run_ahead
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
+from sphinx_drift.sphinx.quotations import names_quoted
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
@@ -94,10 +95,14 @@ def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
         # What is saved or deleted while a page is read may be in it or not: it is read again.
         is_late = any(stamp is None or began < stamp[1] for stamp in stamps)
         state.stamps[name] = None if is_late else stamps
+    printed: tuple[set[str], set[str]] = set(), set()  # before, and in this build
+    for name, page in state.results.items():
+        printed[name in state.ran].update(outcome.name for outcome in page.outcomes)
+    unchanged = printed[False] - printed[True]  # what else is quoted is new, or gone
     return sorted(
         name
         for name, data in env.metadata.items()
-        if data.get("drift_glued") or (state.ran and data.get("drift_quotations"))
+        if data.get("drift_glued") or not names_quoted(data) <= unchanged
     )
 
 

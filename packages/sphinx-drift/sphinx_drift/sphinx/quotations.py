@@ -11,11 +11,13 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
 
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.source.quote import quote
+from sphinx_drift.source.quote import quote, read_quotation
 from sphinx_drift.sphinx.private_api import PendingGlueReference
 from sphinx_drift.sphinx.state import file_of, is_complete, record, state_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sphinx.application import Sphinx
 
 _COPIED = (
@@ -66,6 +68,15 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     for copied in doctree.findall(lambda node: isinstance(node, _COPIES)):
         for number in copied.findall(quoted_number):
             record(env, Outcome(Kind.QUOTATION, number.line or 1, message=_COPIED))
+
+
+def names_quoted(metadata: Mapping[str, Any]) -> set[str]:
+    """Return the names of the outputs that a page quotes."""
+    names = set()
+    for target, _ in metadata.get("drift_quotations", ()):
+        with suppress(ValueError):  # reported by check_quotations
+            names.add(read_quotation(target).name)
+    return names
 
 
 def check_quotations(app: Sphinx) -> dict[str, PageResult]:

@@ -14,6 +14,7 @@ from sphinx.util import logging
 from sphinx_drift.book import Book, names_read, written_settings
 from sphinx_drift.device import choose_device
 from sphinx_drift.probes import Probe, injected
+from sphinx_drift.run.__main__ import collect_rarely
 from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
@@ -55,6 +56,8 @@ def add_config_values(app: Sphinx) -> None:
 
 def start(app: Sphinx) -> None:
     """Start the process that runs pages, while Sphinx loads everything else."""
+    if app.config.drift_live:
+        collect_rarely()
     with _refusing():
         preload = _resolved(app).preload
         if app.config.drift_preload is not None or not HOST.process:

@@ -17,7 +17,7 @@ from nbformat import v4
 from sphinx_drift.__main__ import main
 from sphinx_drift.files import check, settings_by_path
 from sphinx_drift.model import Kind
-from sphinx_drift.mystmd.judge_pages import Judge
+from sphinx_drift.mystmd.judge_pages import answer_to
 from sphinx_drift.run_and_judge import run_ahead
 
 if TYPE_CHECKING:
@@ -80,12 +80,12 @@ def test_the_project_says_which_pages_are_built(
     assert [o.kind for o in result.outcomes] == ([] if why else [Kind.VERIFIED])
 
 
-@pytest.mark.parametrize(("says", "wrong"), [("  toc: 3\n", "toc"), ("  exclude: 3\n", "exclude")])
-def test_what_can_not_be_read_is_named(project: Callable[..., Path], says: str, wrong: str) -> None:
-    folder = project(says, index_md=f"{FRONT}{CELL}{RIGHT}")
+@pytest.mark.parametrize("name", ["toc", "exclude"])
+def test_what_can_not_be_read_is_named(project: Callable[..., Path], name: str) -> None:
+    folder = project(f"  {name}: 3\n", index_md=f"{FRONT}{CELL}{RIGHT}")
     (outcome,) = check(folder / "index.md", named=False).result.outcomes
     assert outcome.kind is Kind.UNREADABLE
-    assert f"project.{wrong} must be a list" in outcome.message
+    assert f"project.{name} must be a list" in outcome.message
 
 
 def test_a_page_without_a_kernel_is_left_out(project: Callable[..., Path]) -> None:
@@ -127,11 +127,6 @@ def test_cells_inside_directives_are_run(project: Callable[..., Path], around: s
     assert page.read_text().splitlines()[outcome.line - 1] == "```{expected-output}"
 
 
-def test_evaluated_numbers_are_counted(project: Callable[..., Path]) -> None:
-    folder = project(index_md=f"{FRONT}It is {{eval}}`1 + 1`.\n\n{CELL}{RIGHT}")
-    assert kinds(folder / "index.md") == [Kind.UNCHECKED, Kind.VERIFIED]
-
-
 def test_a_notebook_says_in_its_first_cell_or_in_comments_what_is_skipped(
     project: Callable[..., Path],
 ) -> None:
@@ -151,21 +146,6 @@ def test_update_writes_inside_directives(project: Callable[..., Path]) -> None:
     assert main([str(folder)]) == 0
 
 
-def test_what_git_could_not_bring_back_is_not_written(
-    project: Callable[..., Path],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("CI", raising=False)
-    drawing = f"# No kernel\n\n{CELL}"
-    folder = project(index_md=f"{FRONT}{CELL}{WRONG}", left_out_md=drawing, prose_md="# P\n")
-    with pytest.raises(SystemExit):
-        main(["--update", str(folder)])
-    told = capsys.readouterr().err
-    assert "index.md is untracked; commit that, or add --force" in told  # and no other
-    assert WRONG in (folder / "index.md").read_text("utf-8")
-
-
 def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path]) -> None:
     folder = project(index_md=f"{FRONT}{CELL}{WRONG}", left__out_md=CELL)
     pages = [folder / "index.md", folder / "left" / "out.md"]
@@ -180,7 +160,7 @@ def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path]) -> None:
 
 def answered(folder: Path, *cells: Any, **said: Any) -> dict[str, Any]:
     request = {"path": str(folder / "index.md"), "cells": list(cells), "isRun": True, **said}
-    return Judge().answer(request)
+    return answer_to(request, {})
 
 
 def streams(text: str) -> list[Any]:

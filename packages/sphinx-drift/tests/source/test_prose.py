@@ -33,7 +33,7 @@ def test_headings_and_options_say_nothing() -> None:
     figure = "```{figure} a.png\n:height: 0.52\n:alt: 0.53\n\nIt is 0.54.\n```\n"
     nested = "::::{note}\n:class: c\n:::{tip}\nIt is 0.55.\n:::\n::::\n"
     said = paragraphs_of(f"{figure}\n{nested}\n# It is 0.56.\n\nIt is 0.57.\n")
-    assert said == (("It is 0.54.", 5), ("It is 0.55.", 11), ("It is 0.57.", 17))
+    assert said == [("It is 0.54.", 5), ("It is 0.55.", 11), ("It is 0.57.", 17)]
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,9 @@ OUTPUT = "tensor([[ 0.1500, -2.0000],\n        [3e-05, 7]])"
     [
         ("name", Quotation("name")),
         ("  a-b_c9  ", Quotation("a-b_c9")),
-        ("name[1]", Quotation("name", (1,))),
-        ("name[1, 0]", Quotation("name", (1, 0))),
-        ("name[1,0] .2f", Quotation("name", (1, 0), form=".2f")),
-        ("name#12 .0%", Quotation("name", place=12, form=".0%")),
+        ("name[1, 0]", Quotation("name", "[1, 0]")),
+        ("name[1,0] .2f", Quotation("name", "[1,0]", ".2f")),
+        ("name#12 .0%", Quotation("name", "#12", ".0%")),
     ],
 )
 def test_reads(text: str, quotation: Quotation) -> None:
