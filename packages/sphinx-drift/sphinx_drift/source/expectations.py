@@ -39,6 +39,10 @@ _VALUES = {
 OPTIONS = sorted([*_VALUES, *FORMS])
 """What an expectation may say above its text."""
 _OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
+_SWALLOWS = (
+    "its fence isn't closed above line {}, where another one begins: close it, or open it with a "
+    "longer one if its cell prints that line"
+)
 _MISREAD = (
     "it has a character (a form feed, U+2028 or the like) that ends a line for MyST-NB and for no "
     "editor, so that MyST-NB misreads what follows: print the `repr` of the text"
@@ -91,8 +95,8 @@ def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outco
     if fence.argument:
         message = f"`{{{DIRECTIVE}}}` takes no argument, got {fence.argument!r}"
         problems.append(Outcome(Kind.OPTION, line, message=message))
-    if not fence.is_closed:
-        problems.append(Outcome(Kind.OPTION, line, message=_OPEN))
+    if unclosed := _unclosed(fence):
+        problems.append(Outcome(Kind.UNREADABLE, line, message=unclosed))
     if not cells or any(not _COMMENT.match(row) for row in lines[cells[-1].last_line : line - 1]):
         return [*problems, Outcome(Kind.NO_CELL, line, documented=expectation.content)]
     cell = cells[-1]
@@ -103,6 +107,15 @@ def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outco
         problems.append(Outcome(Kind.OPTION, line, message=UNCONDITIONAL))
     cells[-1] = replace(cell, expectations=(*cell.expectations, expectation))
     return problems
+
+
+def _unclosed(fence: Fence) -> str:
+    """Return what is wrong if an expectation has swallowed what stands below it."""
+    rows = enumerate(lines_of(fence.content), start=fence.first + 1)
+    swallowed = next((number for number, row in rows if fence.opens_another(row)), 0)
+    if swallowed:
+        return _SWALLOWS.format(swallowed)
+    return "" if fence.is_closed else _OPEN
 
 
 def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome]]:

@@ -65,6 +65,12 @@ class Fence(NamedTuple):
         """Whether it is an expectation."""
         return self.name == DIRECTIVE
 
+    def opens_another(self, row: str) -> bool:
+        """Whether a row of its content would open a fence, were this one closed above it."""
+        sign = self.mark[0]
+        info = re.match(rf" {{0,3}}{self.mark}{sign}*\s*([^\s{sign}].*)", row)
+        return info is not None and not (sign == "`" and sign in info[1])
+
 
 @dataclass
 class Reading:
