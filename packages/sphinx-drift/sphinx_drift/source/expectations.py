@@ -43,6 +43,7 @@ _SWALLOWS = (
     "its fence isn't closed above line {}, where another one begins: close it, or open it with a "
     "longer one if its cell prints that line"
 )
+_AGAIN = "`:{}:` is about what an option above it has said already: keep one of them"
 _MISREAD = (
     "it has a character (a form feed, U+2028 or the like) that ends a line for MyST-NB and for no "
     "editor, so that MyST-NB misreads what follows: print the `repr` of the text"
@@ -128,9 +129,16 @@ def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome
     text = "\n".join(body[start:])
     expectation = Expectation(text, line, line + start + 1, end_line=line + len(body))
     problems: list[Outcome] = []
+    said: set[str] = set()
     for at, option in enumerate(filter(None, options), start=line + 1):
+        name = option["name"]
+        subject = "part" if name in (*FORMS, "stream") else name
+        if subject in said and name != "allow":
+            problems.append(Outcome(Kind.OPTION, at, message=_AGAIN.format(name)))
+            continue
+        said.add(subject)
         try:
-            expectation = _with_option(expectation, option["name"], option["value"] or "")
+            expectation = _with_option(expectation, name, option["value"] or "")
         except ValueError as error:
             problems.append(Outcome(Kind.OPTION, at, message=str(error)))
     return expectation, problems

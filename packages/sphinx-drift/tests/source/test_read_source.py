@@ -173,6 +173,22 @@ def test_an_option_is_read(options: str, name: str, value: object) -> None:
     assert result.body_line == 11 + options.count("\n")
 
 
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        (":when: numpy<2\n:when: numpy>=2", [11]),
+        (":stream: stderr\n:name: a\n:stream: stdout", [12]),
+        (":html:\n:latex:\n:stream: value", [11, 12]),
+        (":name: a\n:name: a", [11]),
+        (ALLOWED, []),
+    ],
+)
+def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
+    page = read(CELL + expected(options, "text"))
+    told = [(p.kind, p.line) for p in page.problems if "has said already" in p.message]
+    assert told == [(Kind.OPTION, line) for line in lines]
+
+
 # What nobody looks at -----------------------------------------------------------------
 
 

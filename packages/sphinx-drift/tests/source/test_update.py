@@ -319,9 +319,7 @@ PROSE = st.sampled_from(["", "Prose.\n", "[0.25, 0.5]\n", "% comment\n", "# Titl
 NUMBERS = st.lists(st.integers(-30, 30).map(lambda n: n / 10), min_size=1, max_size=4).map(str)
 TEXTS = NUMBERS | st.text("ab :`~%[]-,.0\n", max_size=20).filter(lambda text: text.strip())
 CLOSED = st.integers(0, 9).map(bool)  # one in ten isn't
-CELLS = st.tuples(
-    PROSE, TEXTS, st.none() | TEXTS, st.sampled_from(["```", ":::", "~~~~~"]), CLOSED
-)
+CELLS = st.tuples(PROSE, TEXTS, st.none() | TEXTS, st.sampled_from(["```", ":::", "~~~~~"]), CLOSED)
 
 
 def outside(path: Path) -> list[bytes]:
