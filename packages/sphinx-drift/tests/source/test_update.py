@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import json
 import re
 import subprocess
 from dataclasses import replace
@@ -16,6 +17,7 @@ import nbformat.v4
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from nbformat.v4.rwbase import split_lines
 from small_book import FRONT
 
 from sphinx_drift.judge import judge_page
@@ -398,6 +400,20 @@ def test_only_the_drifted_outputs_of_a_notebook_change(
     drifting.outputs = [stream(printed)] * bool(printed)
     drifting.metadata |= {"drift": {"unchecked": unchecked}} if unchecked else {}
     assert updated(path) == f"{nbformat.writes(stored)}\n"
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("is_sorted", [False, True])
+@pytest.mark.parametrize("indent", [0, 1, 2, "\t"])
+def test_a_notebook_is_written_as_it_was(
+    indent: int | str, end: str, tmp_path: Path, *, is_sorted: bool
+) -> None:
+    one = nbformat.v4.new_code_cell("print(0.25, 'é')", outputs=[stream("0.26 é\n")])
+    stored = split_lines(nbformat.v4.new_notebook(cells=[one], metadata={"colab": {}}))
+    text = json.dumps(stored, indent=indent, sort_keys=is_sorted, ensure_ascii=False) + end
+    path = tmp_path / "notebook.ipynb"
+    path.write_text(text, "utf-8")
+    assert updated(path) == text.replace("0.26", "0.25")
 
 
 def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path) -> None:
