@@ -1,6 +1,6 @@
-"""The text that the small GPT learns, and its weights, which are kept as training takes minutes.
+"""The text that the small GPT learns, https://en.wikisource.org/wiki/The_Verdict, and its weights.
 
-``docs/_data/small_gpt.py``, in the book's repository, makes them with the code of the GPT's page.
+To train takes minutes: ``docs/_data/small_gpt.py``, in the book's repository, has done it.
 """
 
 import base64
@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-#: "The Verdict" by Edith Wharton, 1908, from https://en.wikisource.org/wiki/The_Verdict.
+#: "The Verdict", a short story by Edith Wharton, June 1908; an empty line is between paragraphs.
 THE_VERDICT = Path(__file__).with_name("verdict.txt").read_text("utf-8").rstrip("\n")
 
 

@@ -19,12 +19,10 @@ from selfattn import trained
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CODE = re.compile(
-    r"^```\{code-cell\}[^\n]*\n(?:^:.*\n)*(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
-)
 CELL = re.compile(
-    r"^```\{listing\}\n(?P<head>.*?)^```\n\n```\{code-cell\}[^\n]*\n(?P<code>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
+    r"(?P<listing>^```\{listing\}\n(?:(?::number: (?P<number>\S+)|(?!```).*)\n)*```\n\n)?"
+    r"^```\{code-cell\}.*\n(?:^:.*\n)*(?P<code>(?:.*\n)*?)^```$",
+    re.MULTILINE,
 )
 OF_THE_CHAPTER = {"3.1", "3.2", "3.3", "3.4", "3.5"}
 
@@ -46,19 +44,11 @@ class Shown(NamedTuple):
 
 SHOWN = sorted(
     {
-        *(
-            Shown(name, re.findall(r":number: (\S+)", cell["head"])[0], source)
-            for page in PAGES
-            for cell in CELL.finditer(page.read_text("utf-8"))
-            for name, source in definitions(cell["code"])
-        ),
-        *(
-            Shown(name, page.stem, source)
-            for page in PAGES
-            for cell in CODE.finditer(page.read_text("utf-8"))
-            for name, source in definitions(cell["code"])
-            if name in selfattn.__all__
-        ),
+        Shown(name, cell["number"] or page.stem, source)
+        for page in PAGES
+        for cell in CELL.finditer(page.read_text("utf-8"))
+        for name, source in definitions(cell["code"])
+        if cell["listing"] or name in selfattn.__all__
     }
 )
 

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from math import comb
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from experiment import read_record
 from the_book import DOCS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-def recorded(name: str) -> Any:
-    return json.loads((DOCS / f"_data/{name}.json").read_text("utf-8"))
-
-
-SEEDS: dict[str, list[Any]] = recorded("many-seeds")
+SEEDS: dict[str, list[Any]] = read_record("many-seeds.json")
 CARD = "weight of the asked card"
-TRAINED, WHO_WHOM = recorded("trained-seeds"), recorded("who-whom")
+TRAINED: Any = read_record("trained-seeds.json")
+WHO_WHOM = read_record("who-whom.json")
 RIGHT, HALF, ENOUGH, TINY, ALL = 21, 0.5, 0.8, 0.0001, [1.0, 1.0]
 LEAKS = "cards, one deal held out, 1000 steps"
 LEAK = SEEDS[LEAKS]

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import mistakes as making
 import pytest
-import small_book
 import torch
 from docutils import nodes
 from node import evaluate
 from readers_mistakes import MISTAKES
+from small_book import FRONT, built, cell
 from test_book import WITH_CELLS, expectations, name
 from the_book import DOCS, EXTENSIONS_ON_PATH
 
@@ -286,32 +286,23 @@ project, extensions = "Numbers", ["myst_nb", "sphinx_drift", "website.outputs", 
 
 def printing(number: str) -> str:
     """Return a page with a verified output of a number, and one that isn't checked."""
-    reason = ":unchecked: it takes too long to explain"
-    cells = (
-        small_book.cell(f"x = {number}\nprint(x)", number),
-        small_book.cell("print(0.7777)", f"{reason}\n0.7777"),
-    )
-    return "\n\n".join([f"{small_book.FRONT}# Other <page>\n\n## A section", *cells])
+    verified = cell(f"x = {number}\nprint(x)", number)
+    unchecked = cell("print(0.7777)", ":unchecked: it takes too long to explain\n0.7777")
+    return f"{FRONT}# Other <page>\n\n## A section\n\n{verified}\n\n{unchecked}\n"
 
 
 @pytest.mark.slow
 def test_the_box_gets_what_was_verified_and_follows_it(tmp_path: Path) -> None:
-    pages = {
-        "index": "# Book\n\n```{toctree}\nmine\nother\n```\n",
-        "mine": "# Mine\n\n```{number-box}\n```\n",
-    }
-    source = small_book.write(tmp_path, {"conf.py": CONF} | pages)
+    mine = "# Mine\n\n```{number-box}\n```\n\n```{toctree}\nother\n```\n"
     for number in ("0.1234", "0.4321"):
-        (source / "other.md").write_text(printing(number), "utf-8")
-        made = small_book.build(tmp_path)
-        assert made.returncode == 0, made.stderr
-        script = (tmp_path / "html/_static/known.js").read_text("utf-8")
+        out = built(tmp_path, {"conf.py": CONF, "index": mine, "other": printing(number)})
+        script = (out / "_static/known.js").read_text("utf-8")
         data = json.loads(script.partition(" = ")[2].rstrip(";\n"))
         section = ["A section", [["a-section-output-1", number]]]
         assert data["pages"] == [
             {"href": "other.html", "title": "Other <page>", "sections": [section]}
         ]
         assert data["made"] == recorded()
-    text = (tmp_path / "html/mine.html").read_text("utf-8")
+    text = (out / "index.html").read_text("utf-8")
     assert all(name in text for name in SCRIPTS)
-    assert "diagnose.js" not in (tmp_path / "html/other.html").read_text("utf-8")
+    assert "diagnose.js" not in (out / "other.html").read_text("utf-8")

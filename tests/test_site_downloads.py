@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 import nbformat
 import pytest
 from PIL import Image
-from small_book import build, cell, write
+from small_book import FRONT, built, cell, refused
 from the_book import EXTENSIONS_ON_PATH
 
 from export.package import package_cells
 from export.picture import WIDTH
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 CONF = f"""
@@ -43,7 +44,7 @@ TEMPLATE = """{%- extends "!page.html" %}
 {%- endif %}
 {%- endblock %}
 """
-FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
+AROUND = {"conf.py": CONF, "_templates/page.html": TEMPLATE}
 IMPORTING = """from selfattn import SelfAttention_v1, devices
 print(1)"""
 PLAIN = "# Plain\n\nNo cells.\n"
@@ -192,17 +193,14 @@ print(f"{1 / 3:.4f}")
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("book")
-    pages = {"index.md": INDEX, "part/page.md": PAGE, "one.md": ONE, "plain.md": PLAIN}
-    write(folder, {"conf.py": CONF, "_templates/page.html": TEMPLATE} | pages)
-    done = build(folder, "html", "-D", "downloads_books=whole.epub")
-    assert done.returncode == 0, done.stderr
-    return folder
+    pages = {"index": INDEX, "part/page": PAGE, "one": ONE, "plain": PLAIN}
+    folder, options = tmp_path_factory.mktemp("book"), ("-D", "downloads_books=whole.epub")
+    return built(folder, AROUND | pages, "html", *options)
 
 
 @pytest.fixture(scope="module")
 def notebook(book: Path) -> Path:
-    return book / "html" / "_downloads" / "part" / "page.ipynb"
+    return book / "_downloads" / "part" / "page.ipynb"
 
 
 def text_of(notebook: Path) -> str:
@@ -307,6 +305,8 @@ def test_nothing_else_comes_along() -> None:
     first = package_cells("from selfattn import SelfAttention_v1")[0]
     assert "class SelfAttention_v1" in first
     assert not re.search("SelfAttention_v2|copy_weights|causal|functional", first)
+    _, *texts = package_cells("from selfattn.small_gpt import THE_VERDICT")
+    assert ["verdict.txt" in text for text in texts] == [True]
 
 
 # Links and files -------------------------------------------------------------------------
@@ -322,30 +322,30 @@ def test_a_page_links_what_there_is(book: Path) -> None:
         ("Notebooks", "../_downloads/selfattn-notebooks.zip"),
         ("EPUB", "../_downloads/whole.epub"),
     ]
-    page = book / "html" / "part" / "page.html"
+    page = book / "part" / "page.html"
     assert links(page) == [("Notebook", "../_downloads/part/page.ipynb"), *whole]
     assert (page.parent / links(page)[0][1]).is_file()
-    plain = links(book / "html" / "plain.html")
+    plain = links(book / "plain.html")
     assert [text for text, _ in plain] == ["Notebooks", "EPUB"]
 
 
 def test_the_archive_has_all_notebooks(book: Path, notebook: Path) -> None:
-    with zipfile.ZipFile(book / "html" / "_downloads" / "selfattn-notebooks.zip") as packed:
+    with zipfile.ZipFile(book / "_downloads" / "selfattn-notebooks.zip") as packed:
         names = ["selfattn-notebooks/one.ipynb", "selfattn-notebooks/part/page.ipynb"]
         assert sorted(packed.namelist()) == names
         assert packed.read(names[1]) == notebook.read_bytes()
 
 
 @pytest.mark.parametrize(
-    ("printed", "options", "status"),
-    [pytest.param("2", [], 1, id="drift"), pytest.param("1", ["-t", "live"], 0, id="live")],
+    ("printed", "build"),
+    [
+        pytest.param("2", refused, id="drift"),
+        pytest.param("1", lambda *book: built(*book, "html", "-t", "live"), id="live"),
+    ],
 )
 def test_a_page_that_drifts_or_is_being_written_has_no_notebook(
-    printed: str, options: list[str], status: int, tmp_path: Path
+    printed: str, build: Callable[..., object], tmp_path: Path
 ) -> None:
-    page = f"{FRONT}# Page\n\n{cell('print(1)', printed)}\n"
-    write(tmp_path, {"conf.py": CONF, "index.md": page, "_templates/page.html": TEMPLATE})
-    done = build(tmp_path, "html", *options)
-    assert done.returncode == status, done.stderr
+    build(tmp_path, AROUND | {"index": f"{FRONT}# Page\n\n{cell('print(1)', printed)}\n"})
     assert links(tmp_path / "html" / "index.html") == []
     assert not (tmp_path / "html" / "_downloads").exists()

@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-import small_book
-from small_book import FRONT
+from small_book import FRONT, built, refused
 from the_book import DOCS, EXTENSIONS_ON_PATH
 
 from reference.mathml import to_mathml
@@ -27,12 +26,9 @@ nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 """
 
-GOOD = r"""---
-file_format: mystnb
-kernelspec:
-  name: python3
----
-# Good
+GOOD = (
+    FRONT
+    + r"""# Good
 
 [](#fig-3-14), [text](#fig-3-14), {ref}`fig-3-14`, [](#list-3-1),
 and $\mathbf{q}^{(2)}$, inline.
@@ -81,6 +77,7 @@ ran inside
 ```{solution-end}
 ```
 """
+)
 
 FIGURE = """```{{attention-figure}} {name}
 :number: "3.{number}"
@@ -122,80 +119,72 @@ BAD = {
 }
 
 
-def write(folder: Path, pages: dict[str, str]) -> None:
+def book(pages: dict[str, str]) -> dict[str, str]:
     toctree = "# Book\n\n```{toctree}\n" + "\n".join(pages) + "\n```\n"
-    small_book.write(folder, {"conf.py": CONF, "index": toctree} | pages)
+    return {"conf.py": CONF, "index": toctree} | pages
 
 
 @pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def good(tmp_path_factory: pytest.TempPathFactory) -> str:
     figures = "\n".join(
         FIGURE.format(name=name, number=number) for number, name in enumerate(NUMBERLESS, start=13)
     )
-    folder = tmp_path_factory.mktemp("good")
-    write(folder, {"good": GOOD.replace("FIGURES", figures)})
-    said = small_book.build(folder)
-    assert said.returncode == 0, said.stderr
-    return folder, (folder / "html" / "good.html").read_text()
+    pages = {"good": GOOD.replace("FIGURES", figures)}
+    return (built(tmp_path_factory.mktemp("good"), book(pages)) / "good.html").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
 def bad_messages(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("bad")
-    write(folder, {name: f"{FRONT}# {name}\n\n{text}\n" for name, (text, *_) in BAD.items()})
-    said = small_book.build(folder)
-    assert said.returncode == 1
-    return said.stderr
+    pages = {name: f"{FRONT}# {name}\n\n{text}\n" for name, (text, *_) in BAD.items()}
+    return refused(tmp_path_factory.mktemp("bad"), book(pages))
 
 
 class TestFigures:
-    def test_figures_have_a_text_alternative(self, good: tuple[Path, str]) -> None:
-        pictures = re.findall(r"<svg.*?</svg>", good[1], flags=re.DOTALL)
+    def test_figures_have_a_text_alternative(self, good: str) -> None:
+        pictures = re.findall(r"<svg.*?</svg>", good, flags=re.DOTALL)
         assert len(pictures) == len(NUMBERLESS)
         for picture in pictures:
             labelled = re.findall(r'aria-labelledby="(\S+) (\S+)"', picture)[0]
             assert tuple(re.findall(r'<(?:title|desc) id="([^"]+)"', picture)) == labelled
             assert "&amp; &lt;marked&gt;" in picture
 
-    def test_references_read_as_the_number(self, good: tuple[Path, str]) -> None:
-        links = re.findall(r'<a class="reference internal" href="#fig-3-14">(.*?)</a>', good[1])
+    def test_references_read_as_the_number(self, good: str) -> None:
+        links = re.findall(r'<a class="reference internal" href="#fig-3-14">(.*?)</a>', good)
         words = [re.sub(r"<[^>]*>", "", link) for link in links]
         assert words == ["Figure 3.14", "text", "Figure 3.14"]
-        assert '<figure class="captioned captioned-figure" id="fig-3-14">' in good[1]
+        assert '<figure class="captioned captioned-figure" id="fig-3-14">' in good
 
 
 class TestListing:
-    def test_the_cell_is_in_its_listing(self, good: tuple[Path, str]) -> None:
-        block = good[1].partition('id="list-3-1"')[2].partition("</figure>")[0]
+    def test_the_cell_is_in_its_listing(self, good: str) -> None:
+        block = good.partition('id="list-3-1"')[2].partition("</figure>")[0]
         assert '<span class="caption-number">Listing 3.1</span> A compact class' in block
-        assert block.count('<div class="cell ') == good[1].count("cell_input") - 1 == 1
+        assert block.count('<div class="cell ') == good.count("cell_input") - 1 == 1
 
-    def test_its_changed_lines_are_marked_and_named(self, good: tuple[Path, str]) -> None:
-        block = good[1].partition('id="list-3-1"')[2].partition("</figure>")[0]
+    def test_its_changed_lines_are_marked_and_named(self, good: str) -> None:
+        block = good.partition('id="list-3-1"')[2].partition("</figure>")[0]
         assert "Changed: lines 1 and 4–5." in block
         marked = re.findall(r'<span class="hll"><span class="linenos">(\d)</span>', block)
         assert marked == ["1", "4", "5"]
 
     def test_the_e_book_shows_it(self, tmp_path: Path) -> None:
-        page = re.sub("FIGURES|.*fig-3-14.*", "", GOOD)
-        write(tmp_path, {"good": page})
-        done = small_book.build(tmp_path, "epub", "-D", "epub_copyright=us", "-D", "version=1")
-        assert done.returncode == 0, done.stderr
-        pages = [path.read_text("utf-8") for path in (tmp_path / "epub").rglob("*.*html")]
-        assert any("Changed: lines 1 and 4–5." in text for text in pages)
+        pages = book({"good": re.sub("FIGURES|.*fig-3-14.*", "", GOOD)})
+        out = built(tmp_path, pages, "epub", "-D", "epub_copyright=us", "-D", "version=1")
+        texts = [path.read_text("utf-8") for path in out.rglob("*.*html")]
+        assert any("Changed: lines 1 and 4–5." in text for text in texts)
 
-    def test_its_names_lead_to_their_documentation(self, good: tuple[Path, str]) -> None:
-        block = good[1].partition('id="list-3-1"')[2].partition("</figure>")[0]
+    def test_its_names_lead_to_their_documentation(self, good: str) -> None:
+        block = good.partition('id="list-3-1"')[2].partition("</figure>")[0]
         assert 'href="https://docs.pytorch.org/generated/torch.nn.Module.html#' in block
 
 
 class TestMathematics:
-    def test_formulas_need_no_script(self, good: tuple[Path, str]) -> None:
-        assert good[1].count("<math ") == 2
-        assert not re.search(r"<script[^>]*mathjax", good[1], flags=re.IGNORECASE)
+    def test_formulas_need_no_script(self, good: str) -> None:
+        assert good.count("<math ") == 2
+        assert not re.search(r"<script[^>]*mathjax", good, flags=re.IGNORECASE)
 
-    def test_punctuation_stays_with_its_formula(self, good: tuple[Path, str]) -> None:
-        assert re.search(r'<span class="nowrap"><math .*</math>,</span> inline', good[1])
+    def test_punctuation_stays_with_its_formula(self, good: str) -> None:
+        assert re.search(r'<span class="nowrap"><math .*</math>,</span> inline', good)
 
     def test_nested_aligned_become_tables(self) -> None:
         latex = r"\begin{aligned} a &= b \\ &< \begin{aligned} c \\ d \end{aligned} \end{aligned}"
@@ -215,8 +204,8 @@ class TestMathematics:
 
 
 class TestExercises:
-    def test_the_solution_is_folded_and_has_run(self, good: tuple[Path, str]) -> None:
-        fold = re.findall(r"<details.*?</details>", good[1], flags=re.DOTALL)[0]
+    def test_the_solution_is_folded_and_has_run(self, good: str) -> None:
+        fold = re.findall(r"<details.*?</details>", good, flags=re.DOTALL)[0]
         assert "open" not in fold.partition(">")[0]
         assert "<summary>Solution to Exercise</summary>" in fold
         assert "ran inside" in fold

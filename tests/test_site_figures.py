@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-import small_book
 from page_run import made_by
+from small_book import FRONT, built, cell, refused
 from the_book import DOCS, EXTENSIONS_ON_PATH
 from the_book import PAGES as BOOK_PAGES
 
@@ -88,36 +88,37 @@ def test_the_words_are_those_of_the_example() -> None:
 CONF = f"""{EXTENSIONS_ON_PATH}
 extensions = ["myst_nb", "sphinx_drift", "explorer", "figures"]
 def setup(app):
-    app.connect("build-finished", lambda *_: print("torch" in sys.modules))
+    app.connect("build-finished", finished)
+def finished(*_):
+    assert "torch" not in sys.modules  # the page's kernel alone loads it
 """
 KEPT = '[index]\nfree = "free"\nright = "right"\nswapped = "right.T"\ndrawn = "torch.rand(1)"\n'
-CELL = (
-    small_book.cell(
-        "import torch\nright = torch.ones(6, 6).tril().int()\ntorch.manual_seed(1)\n"
-        "free = torch.full((6, 6), 5)\nprint(free.sum())",
-        "tensor(180)",
-    )
-    + "\n\n"
-    + small_book.cell("print(torch.rand(1))", "tensor([0.7576])")
-)  # to keep values draws none
-FIGURE = "```{attention-figure} who-sees-whom\n:alt: Who sees whom.\nThree masks.\n```\n"
+MAKING = """import torch
+right = torch.ones(6, 6).tril().int()
+torch.manual_seed(1)
+free = torch.full((6, 6), 5)
+print(free.sum())"""
+PAGE = f"""{FRONT}# Masks
+
+{cell(MAKING, "tensor(180)")}
+
+To keep values draws none.
+
+{cell("print(torch.rand(1))", "tensor([0.7576])")}
+
+```{{attention-figure}} who-sees-whom
+:alt: Who sees whom.
+Three masks.
+```
+"""
 
 
 def test_a_figure_is_drawn_from_the_one_run_of_its_page(tmp_path: Path) -> None:
-    page = f"{small_book.FRONT}# Masks\n\n{CELL}\n\n{FIGURE}"
-    small_book.write(tmp_path, {"conf.py": CONF, "_data/figures.toml": KEPT, "index": page})
-    done = small_book.build(tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("False\n")  # the page's kernel alone loads torch
-    text = (tmp_path / "html/index.html").read_text("utf-8")
+    out = built(tmp_path, {"conf.py": CONF, "_data/figures.toml": KEPT, "index": PAGE})
+    text = (out / "index.html").read_text("utf-8")
     shown = re.findall(r"<text[^>]*>(\d)</text>", text)
     right = [f"{'1' * n:0<6}" for n in range(1, 7)]
     swapped = [f"{'1' * n:0>6}" for n in range(6, 0, -1)]
     assert "".join(shown) == "".join(["5" * 36, *right, *swapped])
-
-    small_book.write(
-        tmp_path, {"index": page.replace("free = ", "other = ").replace("free.sum", "other.sum")}
-    )
-    failed = small_book.build(tmp_path)
-    assert failed.returncode
-    assert "no cell of index makes 'free', which figure 'who-sees-whom' shows" in failed.stderr
+    said = refused(tmp_path, {"index": PAGE.replace("free", "other")})
+    assert "no cell of index makes 'free', which figure 'who-sees-whom' shows" in said

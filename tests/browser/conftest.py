@@ -86,6 +86,7 @@ def report(request: pytest.FixtureRequest) -> Report:
     """Fail with all faults of a visit, and leave a picture of the page."""
 
     def reported(visit: Visit, faults: list[str]) -> None:
+        faults = faults + visit.errors
         if not faults:
             return
         folder: Path = request.config.getoption("shots")

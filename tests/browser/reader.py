@@ -167,7 +167,7 @@ class Reader:
         script: bool = True,
         media: str = "screen",
     ) -> Iterator[Visit]:
-        """Open a page; on a phone's width the pointer is a finger."""
+        """Open a page, where nothing may go wrong; on a phone's width the pointer is a finger."""
         parts = urlsplit(address)
         key = WindowKey(f"{parts.scheme}://{parts.netloc}", width, theme, script, media)
         page = self.windows.pop(key, None) or self._window(key)
@@ -178,6 +178,7 @@ class Reader:
             page.bring_to_front()  # Firefox gives no focus to a window behind another
             visit.go(address)
             yield visit
+            assert visit.errors == [], visit.errors
             for event, listener in visit.listeners().items():
                 page.remove_listener(event, listener)
             if script:

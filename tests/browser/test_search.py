@@ -40,7 +40,6 @@ def test_what_readers_ask_has_its_page_first_or_nothing(reader: Reader, website:
             first = re.sub(r"\.html[^#]*", "", found)
             if first != wanted and ("#" in wanted or first.partition("#")[0] != wanted):
                 wrong[words] = first
-            assert visit.errors == []
     assert wrong == {}
 
 
@@ -55,7 +54,6 @@ def test_a_word_is_looked_up_from_a_page_and_without_a_server(
             visit.page.locator("ul.search a").first.click()
             visit.page.wait_for_load_state("load")
             assert "softmax" in visit.page.locator("article").inner_text().lower()
-            assert visit.errors == []
 
 
 @pytest.mark.parametrize(
@@ -65,7 +63,6 @@ def test_any_words_are_words(reader: Reader, website: Website, words: str) -> No
     with reader.visit(asked(website, words)) as visit:
         visit.page.wait_for_timeout(300)
         assert visit.page.locator("main :is(img, script[src^=x])").count() == 0
-        assert visit.errors == []
 
 
 def test_results_have_no_fault(reader: Reader, website: Website) -> None:

@@ -16,18 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.book import book_of
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import (
-    Checked,
-    Opened,
-    check,
-    is_page,
-    is_searched,
-    opened,
-    prepare,
-    settings_by_path,
-)
+from sphinx_drift.files import Checked, Opened, check, is_page, is_searched, opened, prepare
 from sphinx_drift.model import Kind
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.excerpts import safe_line
@@ -42,10 +32,9 @@ from sphinx_drift.source.update import UNDECIDED
 from sphinx_drift.writing import irreversible, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from sphinx_drift.model import Outcome, PageResult
-    from sphinx_drift.patterns import Pattern
     from sphinx_drift.shapes import Setting
 
 _CRASHED, _INTERRUPTED = 2, 130
@@ -56,28 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        changed_by_environment(Settings())  # refuses what there is not
-        chosen_runner()  # the same
-        paths = list(dict.fromkeys(_paths(options.paths)))
-        if options.update and not options.force:
-            _refuse_update(paths, options.paths)
-        requested = _requested(options)
-        device = choose_device(
-            requested=requested.pop("device", None),
-            module=book_of(paths[0].parent).resolved.devices,
-        )
+        books, files = _open(options)
     except ValueError as error:
         parser.error(str(error))
-    if device:
-        print(f"pages compute on {device}", file=sys.stderr)
-    books = prepare(paths)
-    if len(paths) > 1:
-        run_ahead(settings_by_path(paths, options.paths, **requested))
     try:
-        checked = [
-            _check_one(path, number, len(paths), options, requested)
-            for number, path in enumerate(paths, start=1)
-        ]
+        checked = list(_check(files, options))
     except KeyboardInterrupt:
         print("interrupted; nothing is verified", file=sys.stderr)
         return _INTERRUPTED
@@ -85,25 +57,51 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not options.update:
         _report(results, options)
     if options.prose:
-        notes = [note for each in checked for note in each.notes]
+        notes = [note for file in checked for note in file.notes]
         print("\n".join(notes) or "no sentence nearly says a number that is printed beside it")
-    # One page of a book needs little of what its project sets.
-    of_folders = books if any(map(Path.is_dir, options.paths)) else []
-    required = [*requested.get("require", ()), *(p for book in of_folders for p in book.require)]
-    for message in _unmatched(required, of_folders, paths, results):
+    for message in _unmatched(books, results, options):
         print(message, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
 
 
+def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Checked]]:
+    """Read all files, and begin to run them; return them with what their books say."""
+    changed_by_environment(Settings())  # rejects unknown values, as the next does
+    chosen_runner()
+    requested = _requested(options)
+    device = requested.pop("device", None)
+    paths = list(dict.fromkeys(_paths(options.paths)))
+    books = prepare(paths)
+    files = [opened(path, named=path in options.paths, **requested) for path in paths]
+    to_run = [file.ready for file in files if isinstance(file, Opened)]
+    if options.update and not options.force:
+        _refuse_update([page.path for page in to_run])
+    if found := choose_device(requested=device, modules={book.devices for book in books}):
+        print(f"pages compute on {found}", file=sys.stderr)
+    if len(paths) > 1:
+        run_ahead(to_run)
+    return books, files
+
+
+def _check(files: Sequence[Opened | Checked], options: argparse.Namespace) -> Iterator[Checked]:
+    """Check the files; of many, print the result of each in a line."""
+    for number, file in enumerate(files, start=1):
+        checked = check(file, update=options.update, prose=options.prose)
+        if len(files) > 1:
+            line = f"[{number}/{len(files)}] {checked.result.file}: {summary([checked.result])}"
+            print(line, file=sys.stderr, flush=True)
+        yield checked
+
+
 def _unmatched(
-    required: Sequence[Pattern],
-    books: Sequence[Settings],
-    paths: Sequence[Path],
-    results: Sequence[PageResult],
+    books: Sequence[Settings], results: Sequence[PageResult], options: argparse.Namespace
 ) -> Iterator[str]:
     """Say what the command, books or pages name and nothing matches."""
+    if not any(map(Path.is_dir, options.paths)):  # one page needs little of what its book sets
+        books = []
+    required = [*vars(options).get("require", ()), *(p for book in books for p in book.require)]
     for pattern in dict.fromkeys(required):
-        if not any(map(pattern.matches, paths)):
+        if not any(pattern.matches(Path(page.file)) for page in results):
             yield f"require: no page here matches {pattern.text!r}"
     ran = any(page.cells and not page.left_out for page in results)
     filters = dict.fromkeys(f for book in books if ran for f in book.filters)
@@ -133,15 +131,14 @@ def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
         print(render(results, color=color, verbose=options.verbose))
 
 
-def _refuse_update(paths: Sequence[Path], named: Sequence[Path]) -> None:
+def _refuse_update(paths: Sequence[Path]) -> None:
     """Refuse to write where a person decides, and what git couldn't bring back."""
     if is_ci():
         raise ValueError(
             "--update is refused under CI: a person decides what is documented; with --force it "
             "writes, for a patch that somebody reads"
         )
-    read = (path for path in paths if isinstance(opened(path, named=path in named), Opened))
-    if reasons := irreversible(read):
+    if reasons := irreversible(paths):
         more = f" and {len(reasons) - 1} more" if reasons[1:] else ""
         raise ValueError(f"nothing was run: {reasons[0]}{more}; commit that, or add --force")
 
@@ -239,23 +236,16 @@ def _paths(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
+    seen = set()
     for place, folders, files in os.walk(folder, followlinks=True):  # as Sphinx does
+        if (real := Path(place).resolve()) in seen:  # a link led back
+            folders.clear()
+            continue
+        seen.add(real)
         folders[:] = sorted(name for name in folders if is_searched(Path(place, name)))
         for name in sorted(files):
             if is_searched(path := Path(place, name)) and is_page(path):
                 yield path
-
-
-def _check_one(
-    path: Path, number: int, total: int, options: argparse.Namespace, requested: Mapping[str, Any]
-) -> Checked:
-    """Check one file of many, and print its result in a line."""
-    named = path in options.paths
-    checked = check(path, named=named, update=options.update, prose=options.prose, **requested)
-    if total > 1:
-        line = f"[{number}/{total}] {path}: {summary([checked.result])}"
-        print(line, file=sys.stderr, flush=True)
-    return checked
 
 
 def guarded() -> int:

@@ -83,7 +83,7 @@ def probed(env: BuildEnvironment, docname: str) -> Mapping[str, Any]:
 
     A directive may ask for that of its own page: it has been run before it is parsed.
     """
-    return state_of(env).probed.get(docname, {})
+    return state_of(env).pages[docname].probed
 
 
 def results(env: BuildEnvironment) -> Mapping[str, PageResult]:

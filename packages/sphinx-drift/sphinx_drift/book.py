@@ -44,16 +44,16 @@ _ALWAYS_EXCLUDED = (
     "**.jupyter_cache",
 )
 """What Sphinx and MyST-NB add to `exclude_patterns`, and where MyST-NB keeps what it ran."""
-_OF_MYST_NB = (*_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key")
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
-_PATIENCE = 60
-"""Seconds that conf.py may take."""
+_OF_A_BOOK = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
+_READ = ("drift_", "exclude_patterns", "include_patterns", "nb_")
+"""How the names of the settings begin that count here."""
 _MARK = "sphinx-drift reads: "
 """What begins the line with its settings, whatever else it prints."""
-_ENVIRONMENT = "environment"
+_ENVIRONMENT = "os.environ"
 """The variables that conf.py sets, each with its value, or with None if it deletes one."""
-_MYSTMD = "mystmd"
+_MYSTMD = "myst.yml"
 """Whether the book is built by mystmd."""
 _IN_MYST_YML = {"exclude_patterns": "exclude", "include_patterns": "toc"}
 """What mystmd calls the settings that say which pages there are."""
@@ -64,7 +64,7 @@ class Book(NamedTuple):
 
     folder: Path
     settings: Mapping[str, Any]
-    """What its file sets of `names_read`, and of what says which pages there are."""
+    """What its file sets, by the names that Sphinx has for it."""
 
     @property
     def resolved(self) -> Settings:
@@ -74,8 +74,9 @@ class Book(NamedTuple):
         """
         own, project = self.settings, find_project(self.folder)
         changed = _read_own(own, self.folder)
-        if "timeout" not in changed:
-            changed["timeout"] = _timeout(own.get("nb_execution_timeout"), project.timeout)
+        timeout = own.get("nb_execution_timeout")
+        if "timeout" not in changed and timeout not in (None, _STOCK_TIMEOUT):
+            changed["timeout"] = int(timeout) if timeout > 0 else None
         return replace(
             changed_by_environment(replace(project, **changed)),
             allow_errors=bool(own.get("nb_execution_allow_errors")),
@@ -98,15 +99,10 @@ class Book(NamedTuple):
         return named.get(name, name)
 
 
-def names_read() -> list[str]:
-    """Return the names of the settings that a build reads too, where each has a default."""
-    return [*(f"drift_{entry.name}" for entry in entries(Place.CONF)), *_OF_MYST_NB]
-
-
 def _read_own(own: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return what our settings mean, which have a prefix in conf.py."""
-    ours = {n.removeprefix("drift_"): v for n, v in own.items() if n.startswith("drift_")}
-    return read_table(ours, Place.CONF, folder, "drift_{}")
+    ours = {entry.name: own.get(f"drift_{entry.name}") for entry in entries(Place.CONF)}
+    return read_table(ours, Place.CONF, folder)
 
 
 def book_of(folder: Path) -> Book:
@@ -116,30 +112,26 @@ def book_of(folder: Path) -> Book:
         ValueError: If its file can't be read, or says what nothing could follow.
 
     """
-    return _book_of(Path(os.path.abspath(folder)))  # noqa: PTH100 - links stay
-
-
-@functools.cache
-def _book_of(folder: Path) -> Book:
+    folder = Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
     for place in (folder, *folder.parents):
-        for name, read in _FILES.items():
-            file = place / name
-            if file.is_file() and (settings := _read(file, read)) is not None:
-                return Book(place, settings)
+        if (settings := _settings_in(place)) is not None:
+            return Book(place, settings)
         if any((place / mark).exists() for mark in OF_PROJECT):
             break
     return Book(folder, {})
 
 
 @functools.cache
-def _read(file: Path, read: Callable[[Path], Mapping[str, Any] | None]) -> Mapping[str, Any] | None:
-    """Return the settings of a book that a file has; an error names the file."""
-    try:
-        settings = read(file)
-        _read_own(settings or {}, file.parent)
-    except (ValueError, yaml.YAMLError) as error:
-        raise ValueError(f"{file}: {error}") from None
-    return settings
+def _settings_in(folder: Path) -> Mapping[str, Any] | None:
+    """Return what a book in a folder says; None if none is there. An error names the file."""
+    for file in filter(Path.is_file, map(folder.joinpath, _FILES)):
+        try:
+            if (settings := _FILES[file.name](file)) is not None:
+                _read_own(settings, folder)
+                return settings
+        except (ValueError, yaml.YAMLError) as error:
+            raise ValueError(f"{file}: {error}") from None
+    return None
 
 
 def _run_conf(conf: Path) -> Mapping[str, Any] | None:
@@ -149,38 +141,30 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         What it says; None if it is no book's with cells. Other programs have a ``conf.py``, too.
 
     """
-    if not re.search(r"\b(?:myst_nb|jupyter_book)\b", conf.read_text("utf-8", "replace")):
+    if not re.search(
+        r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b", conf.read_text("utf-8", "replace")
+    ):
         return None
-    code = f"from sphinx_drift.book import print_settings; print_settings({_MARK!r})"
+    code = "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
-    command += [*names_read(), "exclude_patterns", "include_patterns"]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_PATIENCE
-        )
-    except subprocess.TimeoutExpired:
-        raise ValueError(f"it ran for more than {_PATIENCE} seconds") from None
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ValueError(done.stderr.strip().rpartition("\n")[2])
     found = [row.partition(_MARK)[2] for row in done.stdout.splitlines() if _MARK in row]
     return {"include_patterns": ["**"], **json.loads("".join(found))}
 
 
-def print_settings(mark: str) -> None:
-    """Print what ``conf.py`` in a folder says, as JSON after a mark.
-
-    The arguments of this process are the folder, and the names of the settings.
-    """
+def print_settings() -> None:
+    """Print what ``conf.py`` says, as JSON after a mark; this process is given its folder."""
     from sphinx.config import Config  # noqa: PLC0415 - an extra
     from sphinx.util.tags import Tags  # noqa: PLC0415 - an extra
 
-    _, folder, *names = sys.argv
     before = dict(os.environ)
-    written = written_settings(Config.read(folder, overrides={}, tags=Tags()))
-    found = {name: written[name] for name in names if name in written}
+    written = written_settings(Config.read(sys.argv[1], overrides={}, tags=Tags()))
+    found = {name: value for name, value in written.items() if name.startswith(_READ)}
     changed = dict(os.environ.items() ^ before.items())
     found[_ENVIRONMENT] = {name: os.environ.get(name) for name in changed}
-    print(f"\n{mark}{json.dumps(found, default=str)}")  # conf.py may print too
+    print(f"\n{_MARK}{json.dumps(found, default=str)}")  # conf.py may print too
 
 
 def written_settings(config: Config) -> Mapping[str, Any]:
@@ -230,13 +214,6 @@ _FILES: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = {
     "myst.yml": _read_myst,
 }
 """Where a book says how it is built, and who reads it."""
-
-
-def _timeout(of_myst_nb: int | None, of_project: int | None) -> int | None:
-    """Return the seconds that a cell may take: MyST-NB's setting counts where it was set."""
-    if of_myst_nb in (None, _STOCK_TIMEOUT):
-        return of_project
-    return int(of_myst_nb) if of_myst_nb > 0 else None
 
 
 def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:

@@ -20,22 +20,20 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sphinx_drift.run.choice import DEVICE_VARIABLE
+from sphinx_drift.run.choice import DEVICE_VARIABLE, MODULE_VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-MODULE_VARIABLE = "DRIFT_DEVICE_MODULE"
-"""Names the module that knows devices, for the processes of pages."""
+    from collections.abc import Iterable, Iterator
 
 
 def choose_device(
-    configured: str = "cpu", *, requested: str | None = None, module: str = ""
+    configured: str = "cpu", *, requested: str | None = None, modules: Iterable[str] = ()
 ) -> str:
     """Choose the requested device, else that of the environment variable or the configuration.
 
-    The environment variable names it from then on, for the processes of pages. The device is
-    looked for in a process of its own, so that this one never touches CUDA and can be forked.
+    The environment variables name it and its module from then on, for the processes of pages. The
+    device is looked for in a process of its own, so that this one never touches CUDA and can be
+    forked.
 
     Returns:
         The device with its name, driver and capability; nothing if nobody asked for one.
@@ -46,24 +44,25 @@ def choose_device(
     """
     variable = os.environ.get(DEVICE_VARIABLE)
     name = requested or variable or configured
+    if name == "cpu":
+        if DEVICE_VARIABLE in os.environ:
+            os.environ[DEVICE_VARIABLE] = name
+        return ""
     origin = "--device" if requested else DEVICE_VARIABLE if variable else "drift_device"
-    origin = f"{origin}={name}"
-    device: dict[str, Any] = {"place": "cpu"} if name == "cpu" else _look_for(name, origin, module)
-    place = str(device["place"])
-    if place != "cpu" or DEVICE_VARIABLE in os.environ:
-        os.environ[DEVICE_VARIABLE] = place
-    if place != "cpu":
-        os.environ[MODULE_VARIABLE] = module
+    named = sorted(filter(None, modules))
+    if len(named) != 1:
+        raise ValueError(
+            f"{origin}={name}: expected the name of one module that knows devices, got "
+            f"{' and '.join(named) or 'none'}; "
+            'write devices = "package.module" under [tool.sphinx-drift] in pyproject.toml'
+        )
+    device = _look_for(name, f"{origin}={name}", *named)
+    os.environ[DEVICE_VARIABLE], os.environ[MODULE_VARIABLE] = device["place"], *named
     return str(device.get("description", ""))
 
 
 def _look_for(name: str, origin: str, module: str) -> dict[str, Any]:
     """Ask another process for a device that works; an error says where it was asked for."""
-    if not module:
-        raise ValueError(
-            f"{origin}: expected the name of a module that knows devices, got none; "
-            'write devices = "package.module" under [tool.sphinx-drift] in pyproject.toml'
-        )
     completed = subprocess.run(
         [sys.executable, "-m", module, name, "--json"],
         check=False,

@@ -6,14 +6,15 @@ import contextlib
 import traceback
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.book import book_of, left_out
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
-from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
-from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.run_and_judge import Ready, ready, run_and_judge
 from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.prose import near_numbers
@@ -22,15 +23,13 @@ from sphinx_drift.source.update import change_for
 from sphinx_drift.source.variants import chosen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from nbformat import NotebookNode
 
-    from sphinx_drift.book import Book
     from sphinx_drift.settings import Settings
     from sphinx_drift.source.update import Change
-
 
 _ENDINGS = (".md", ".ipynb")
 _UNSEARCHED = (".*", "node_modules", "__pycache__", "_build", "jupyter_execute")
@@ -47,40 +46,20 @@ class Checked:
     """The sentences that nearly say a number that is printed beside them, if that was asked for."""
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A file that has cells to run."""
+
+    ready: Ready
+    is_named: bool
+    """Whether somebody wants this file checked, and not all that a folder holds."""
+    read: Callable[..., tuple[Page, NotebookNode] | None]
+    """Reads a text that the file is going to hold as the file was read."""
+
+
 def is_searched(path: Path) -> bool:
     """Whether a path is looked at: none that is hidden, or holds built pages or an environment."""
     return not (any(map(path.match, _UNSEARCHED)) or (path / "pyvenv.cfg").is_file())
-
-
-def prepare(paths: Iterable[Path]) -> list[Settings]:
-    """Load what some files need once for all of them; return what their books say."""
-    paths, books = list(paths), []
-    for folder in {path.parent: None for path in paths}:
-        with contextlib.suppress(ValueError):  # reported when the file is checked
-            books.append(book_of(folder).resolved)
-    HOST.preload = libraries(books[0].preload if books else None, paths)
-    return books
-
-
-def settings_for(path: Path, **requested: Any) -> Settings:
-    """Return how a file is run and compared: as requested, or else as its project says."""
-    return replace(book_of(path.parent).resolved, notebooks_go_on=True, **requested)
-
-
-def settings_by_path(
-    paths: Iterable[Path], named: Sequence[Path], **requested: Any
-) -> dict[Path, Settings]:
-    """Return how the files are run that may begin ahead: those that no book leaves out.
-
-    They run whether they document anything or not, as if each had to be complete.
-    """
-    settings = {}
-    for path in paths:
-        with contextlib.suppress(ValueError):  # reported when the file is checked
-            book = book_of(path.parent)
-            if path in named or not (book.excludes(path) or _left_out_of_book(path, book)):
-                settings[path] = settings_for(path, **{**requested, "require": EVERY_PAGE})
-    return settings
 
 
 def is_page(path: Path) -> bool:
@@ -94,15 +73,21 @@ def has_cells(path: Path) -> bool:
     return isinstance(file, Opened) or bool(file.result.outcomes)
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A file that has cells to run."""
+def prepare(paths: Iterable[Path]) -> list[Settings]:
+    """Load what some files need once for all of them; return what their books say."""
+    books, of_folder = [], attrgetter("parent")
+    loaded: dict[str, None] = {}
+    for folder, files in groupby(sorted(paths, key=of_folder), of_folder):
+        with contextlib.suppress(ValueError):  # reported when the file is opened
+            books.append(book_of(folder).resolved)
+            loaded |= dict.fromkeys(libraries(books[-1].preload, files))
+    HOST.preload = tuple(loaded)
+    return books
 
-    page: Page
-    notebook: NotebookNode
-    settings: Settings
-    read: Callable[..., tuple[Page, NotebookNode] | None]
-    """Reads a file, or a text that it is going to hold, as this one was read."""
+
+def settings_for(path: Path, **requested: Any) -> Settings:
+    """Return how a file is run and compared: as requested, or else as its project says."""
+    return replace(book_of(path.parent).resolved, **requested)
 
 
 def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
@@ -120,59 +105,53 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         book = book_of(path.parent)
         if excluded := "" if named else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
-        shown = not str(book.settings.get("nb_output_stderr", "show")).startswith("remove")
+        stderr = not str(book.settings.get("nb_output_stderr", "show")).startswith("remove")
         settings = settings_for(path, **requested)
         key, is_mystmd = settings.metadata_key, settings.is_mystmd
-        read = partial(load, path, stderr=shown, key=key, is_mystmd=is_mystmd)
+        read = partial(load, path, stderr=stderr, key=key, is_mystmd=is_mystmd)
         page, notebook = read() or (Page(), None)
-        why = ""
-        if notebook and not named:
-            own = left_out_by(notebook.metadata, key, is_mystmd=is_mystmd)
-            why = own or _left_out_of_book(path, book)
+        if notebook is None or not (page.cells or page.problems):
+            return Checked(PageResult(str(path)))  # prose; that nothing was checked at all fails
+        own = left_out_by(notebook.metadata, key, is_mystmd=is_mystmd)
+        mode, patterns = (
+            book.settings.get(f"nb_execution_{name}") or "" for name in ("mode", "excludepatterns")
+        )
+        if why := "" if named else own or left_out(path.absolute(), mode, patterns):
+            return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
+        return Opened(ready(path, page, notebook, settings), named, read)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         return failed(path, f"{type(error).__name__}: {error}")
-    if notebook is None or not (page.cells or page.problems):
-        return Checked(PageResult(str(path)))  # prose; that nothing at all was checked still fails
-    if why:
-        return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
-    return Opened(settings.applied_to(page, path), notebook, settings, read)
 
 
-def check(
-    path: Path, *, named: bool, update: bool = False, prose: bool = False, **options: Any
-) -> Checked:
+def check(file: Opened | Checked, *, update: bool = False, prose: bool = False) -> Checked:
     """Check one file; what goes wrong with it is an outcome of its own.
 
     Args:
-        path: The file.
-        named: Whether somebody wants this file checked, and not all that a folder holds.
+        file: The file.
         update: Whether to return how the file is to be written, too.
         prose: Whether to return which sentences nearly say a printed number, too.
-        **options: Those of `opened`.
 
     """
-    file = opened(path, named=named, **options)
     if isinstance(file, Checked):
         return file
     try:
-        return _run(path, file, named=named, updates=update, prose=prose)
+        return _run(file, update=update, prose=prose)
     except Exception:  # noqa: BLE001 - nor must an error of ours
-        return failed(path, traceback.format_exc(limit=-3), Kind.COULD_NOT_CHECK)
+        message = traceback.format_exc(limit=-3)
+        return failed(file.ready.path, message, Kind.COULD_NOT_CHECK)
 
 
-def _run(path: Path, file: Opened, *, named: bool, updates: bool, prose: bool) -> Checked:
+def _run(file: Opened, *, update: bool, prose: bool) -> Checked:
     """Run and compare what was read."""
-    page, notebook = file.page, file.notebook
+    path, page, notebook, _ = file.ready
     if not page.complete:  # of a nested cell a build only warns, by MyST-NB
         problems = [
             replace(problem, kind=Kind.UNCHECKED) if problem.message == NEVER_RUN else problem
             for problem in page.problems
         ]
         page = replace(page, problems=tuple(problems))
-    result, execution, judge = run_and_judge(
-        page, notebook, folder=path.parent, file=str(path), settings=file.settings
-    )
-    if not named and page.is_notebook:
+    result, execution, judge = run_and_judge(file.ready._replace(page=page))
+    if page.is_notebook and not file.is_named:
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
         result = replace(result, outcomes=outcomes)
@@ -183,19 +162,11 @@ def _run(path: Path, file: Opened, *, named: bool, updates: bool, prose: bool) -
 
     page = chosen(page, execution.versions)
     change = None
-    if updates:
-        filters = file.settings.of_page(notebook.metadata, **page.own).filters
+    if update:
+        filters = file.ready.settings.filters
         change = change_for(path, page, notebook, result, judge, reread, filters)
     notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
     return Checked(result, change, tuple(notes))
-
-
-def _left_out_of_book(path: Path, book: Book) -> str:
-    """Return the setting by which a book has a page not run, whatever the page says."""
-    mode, patterns = (
-        book.settings.get(f"nb_execution_{name}") or "" for name in ("mode", "excludepatterns")
-    )
-    return left_out(path.absolute(), mode, patterns)
 
 
 def failed(path: Path, message: str, kind: Kind = Kind.UNREADABLE) -> Checked:

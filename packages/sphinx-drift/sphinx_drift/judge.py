@@ -288,7 +288,8 @@ class _CellCheck:
         is_named = any(e.raises or e.part is Part.ALL for e in cell.expectations)
         if self._raised and not is_named:
             may_raise = cell.may_raise or not self.run.errors_fail
-            is_free = may_raise and not (page.complete or is_claim or cell.expectations)
+            was_quiet = cell.may_raise and is_claim  # when it was saved by a run
+            is_free = may_raise and not (page.complete or was_quiet or cell.expectations)
             kind = Kind.NO_EXPECTATION if is_free else Kind.RAISED
             return _outcome(cell, kind, message=output.error)
         parts = self._undocumented_parts()

@@ -15,12 +15,16 @@ class Injected(NamedTuple):
 
     name: str
     source: str
+    arguments: tuple[str, ...] = ()
 
 
 @cache
-def injected(function: Callable[[], object]) -> Injected:
-    """Return a function with its source: it may use nothing that it does not import itself."""
-    return Injected(function.__name__, inspect.getsource(function))
+def injected(
+    function: Callable[..., object], *arguments: str, helper: Callable[..., object] | None = None
+) -> Injected:
+    """Return a call of a function, which may use nothing but its imports and its helper."""
+    source = "\n\n".join(map(inspect.getsource, filter(None, (helper, function))))
+    return Injected(function.__name__, source, arguments)
 
 
 class Probe(NamedTuple):

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.judge import compare_runs, judge_page
@@ -19,168 +19,167 @@ from sphinx_drift.run import cache, run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import package_origins, report_versions
-from sphinx_drift.settings import table_in
-from sphinx_drift.source.metadata import left_out_by
-from sphinx_drift.source.read_source import load
 from sphinx_drift.source.variants import chosen, packages_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from nbformat import NotebookNode
 
     from sphinx_drift.run.results import Execution, Request
     from sphinx_drift.settings import Settings
 
-_VERSIONS = Probe(None, injected(report_versions))
-_ORIGINS = Probe(None, injected(package_origins))
+
+class Ready(NamedTuple):
+    """A page as it was read, and how it is run and compared; `ready` makes it."""
+
+    path: Path
+    page: Page
+    """Its cells, and what each must print."""
+    notebook: NotebookNode
+    """The notebook to run; its outputs become what is printed now."""
+    settings: Settings
 
 
-def run_and_judge(
-    page: Page, notebook: NotebookNode, *, folder: Path, file: str, settings: Settings
-) -> tuple[PageResult, Execution, Callable[[Page], PageResult]]:
+def ready(path: Path, page: Page, notebook: NotebookNode, settings: Settings) -> Ready:
+    """Return a page with its book's settings, changed by what it says of itself."""
+    own = settings.of_page(notebook.metadata, **page.own)
+    return Ready(path, own.applied_to(page, path), notebook, own)
+
+
+def run_and_judge(page: Ready) -> tuple[PageResult, Execution, Callable[[Page], PageResult]]:
     """Run a page's cells and compare what they print with what it documents.
-
-    Where a float's text differs, the page is run once more, printing full precision:
-    *portable* judges by it, and *exact* says whether *portable* would have accepted.
-
-    Args:
-        page: The cells and what each must print.
-        notebook: The notebook to run; its outputs become what is printed now.
-        folder: Where the kernel starts.
-        file: The page's name in reports.
-        settings: How pages are run and compared, unless the page says something of its own.
 
     Returns:
         What came of it, how its cells ended, and what judges the page if it documents something
         else of the same outputs.
 
     """
-    settings = settings.of_page(notebook.metadata, **page.own)
-    page = settings.applied_to(page, Path(file))
-    runs = planned(page, folder, settings)
-    judge = partial(judge_run, notebook=notebook, file=file, settings=settings)
-    execution = cache.find(notebook, runs[0], settings.cache) if settings.cache else None
+    notebook, settings = page.notebook, page.settings
+    request, *repetitions = planned(page)
+    execution = cache.find(notebook, request, settings.cache) if settings.cache else None
     # Whatever fails is said of a run of now, and a second look is at the same run as the first.
-    if execution is None or judge(page, execution).failed:
-        execution = run.execute(notebook, runs[0])
-    result = judge(page, execution)
+    if execution is None or judge_run(page, execution).failed:
+        execution = run.execute(notebook, request)
+    result, in_full = judge_run(page, execution), None
     if any(map(may_be_rounding, result.outcomes)):
-        precise = _copied(notebook, execution)
-        in_full = [change for name, change in IN_FULL.items() if name in execution.environment]
-        may_raise = range(len(precise.cells))  # as `float` does, if it reads a marked number
-        run.execute(precise, _request(settings, folder, may_raise=may_raise, before=in_full))
-        look_again = partial(judge, policy=Policy.PORTABLE, precise=precise)
-        judged = look_again(page, execution)
+        in_full = _printed_in_full(page, execution)
+        portable = page._replace(settings=replace(settings, policy=Policy.PORTABLE))
+        judged = judge_run(portable, execution, in_full)
         if result.policy is Policy.PORTABLE:
-            judge, result = look_again, judged
+            result = judged
         else:
+            in_full = None
             result = replace(result, outcomes=hinted(result.outcomes, judged.outcomes))
-    if settings.twice and execution.failure is None:
-        second = _copied(notebook, execution)
-        repeated = run.execute(second, runs[1])
-        here, filters = chosen(page, execution.versions), (*settings.filters, *DEFAULTS)
-        unrepeatable = compare_runs(here, notebook, second, repeated, filters)
-        result = replace(result, outcomes=(*result.outcomes, *unrepeatable))
+    if execution.failure is None:
+        differing = [o for again in repetitions for o in _differing(page, execution, again)]
+        result = replace(result, outcomes=(*result.outcomes, *differing))
     if settings.cache and not execution.since:
         is_right = not result.failed
-        key = cache.keep(notebook, runs[0], execution, settings.cache, is_right=is_right)
+        key = cache.keep(notebook, request, execution, settings.cache, is_right=is_right)
         execution = replace(execution, cache_key=key)
-    return result, execution, partial(judge, execution=execution)
-
-
-def judge_run(  # noqa: PLR0913 - what is known of a page
-    page: Page,
-    execution: Execution,
-    *,
-    notebook: NotebookNode,
-    file: str,
-    settings: Settings,
-    policy: Policy | None = None,
-    precise: NotebookNode | None = None,
-) -> PageResult:
-    """Compare what a page's cells printed with what it documents here, as its settings say."""
-    result = judge_page(
-        chosen(page, execution.versions),
-        notebook,
+    return (
+        result,
         execution,
-        file=file,
-        policy=policy or settings.policy_on(execution.environment),
-        away=not settings.is_reference(execution.environment),
-        precise=precise,
-        filters=(*settings.filters, *DEFAULTS),
-        errors_fail=settings.goes_on(page) and not settings.allow_errors,
+        lambda other: judge_run(page._replace(page=other), execution, in_full),
     )
-    outcomes = (*result.outcomes, *_imported_elsewhere(page, execution, settings))
+
+
+def judge_run(page: Ready, execution: Execution, in_full: NotebookNode | None = None) -> PageResult:
+    """Compare what a page's cells printed with what it documents here, as its settings say.
+
+    Args:
+        page: The page.
+        execution: How its cells ended.
+        in_full: What they print at full precision, if they ran so; *portable* judges by it.
+
+    """
+    settings = page.settings
+    result = judge_page(
+        chosen(page.page, execution.versions),
+        page.notebook,
+        execution,
+        file=str(page.path),
+        policy=settings.policy_on(execution.environment),
+        away=not settings.is_reference(execution.environment),
+        precise=in_full,
+        filters=(*settings.filters, *DEFAULTS),
+        errors_fail=settings.goes_on(page.page) and not settings.allow_errors,
+    )
+    outcomes = (*result.outcomes, *_imported_elsewhere(page, execution))
     return replace(result, outcomes=outcomes, from_cache=bool(execution.since))
 
 
-def _imported_elsewhere(page: Page, execution: Execution, settings: Settings) -> Iterator[Outcome]:
+def _imported_elsewhere(page: Ready, execution: Execution) -> Iterator[Outcome]:
     """Yield an outcome for each package that was not imported from the project."""
     for name, origin in execution.origins.items():
-        folder = settings.packages.get(name)
-        if folder is not None and not (origin and Path(origin).parent == folder.resolve()):
-            message = (
-                f"expected `{name}` from {folder.resolve()}\ngot it from {origin or 'nowhere'}"
-            )
-            yield Outcome(Kind.ELSEWHERE, page.cells[0].line, message=message)
+        folder = page.settings.packages[name].resolve()
+        if not origin or Path(origin).parent != folder:
+            message = f"expected `{name}` from {folder}\ngot it from {origin or 'nowhere'}"
+            yield Outcome(Kind.ELSEWHERE, page.page.cells[0].line, message=message)
 
 
-def run_ahead(pages: Mapping[Path, Settings]) -> set[Path]:
-    """Start to run pages, as :func:`run_and_judge` is going to ask for them.
+def _printed_in_full(page: Ready, execution: Execution) -> NotebookNode:
+    """Run a page once more, printing full precision, up to the cell that failed."""
+    notebook = _copied(page.notebook, execution)
+    before = [change for name, change in IN_FULL.items() if name in execution.environment]
+    may_raise = range(len(notebook.cells))  # as `float` does, if it reads a marked number
+    run.execute(notebook, _request(page, may_raise=may_raise, before=before))
+    return notebook
 
-    Args:
-        pages: How each is run, in the order in which they begin; those that have nothing to check
-            are left out.
+
+def _differing(page: Ready, execution: Execution, request: Request) -> Iterable[Outcome]:
+    """Run a page once more, with other entropy, and return what it prints otherwise."""
+    second = _copied(page.notebook, execution)
+    repeated = run.execute(second, request)
+    here, filters = chosen(page.page, execution.versions), (*page.settings.filters, *DEFAULTS)
+    return compare_runs(here, page.notebook, second, repeated, filters)
+
+
+def run_ahead(pages: Iterable[Ready]) -> set[Path]:
+    """Start to run pages, in this order, as :func:`run_and_judge` is going to ask for them.
 
     Returns:
-        The pages that have begun.
+        The pages that have begun: not those whose outputs a cache has.
 
     """
     jobs, begun = [], set()
-    for path, settings in pages.items():
-        with suppress(Exception):  # it is read again, where that is an outcome
-            loaded = load(path, is_mystmd=settings.is_mystmd)
-            page, notebook = loaded or (Page(), None)
-            # Whether a page with an execution mode of its own runs, its parser knows.
-            key = settings.metadata_key
-            own_mode = notebook and (
-                "execution_mode" in table_in(notebook.metadata, key)
-                or left_out_by(notebook.metadata, key, is_mystmd=settings.is_mystmd)
-            )
-            if notebook and not own_mode and settings.applied_to(page, path).is_checked:
-                own = settings.of_page(notebook.metadata, **page.own)
-                requests = planned(page, path.parent, own)
-                if not (own.cache and cache.holds(notebook, requests[0], own.cache)):
-                    jobs += [(notebook, request) for request in requests]
-                    begun.add(path)
+    for page in pages:
+        with suppress(Exception):  # it is planned again, where that is an outcome
+            requests, folder = planned(page), page.settings.cache
+            if not (folder and cache.match(page.notebook, requests[0], folder)):
+                jobs += [(page.notebook, request) for request in requests]
+                begun.add(page.path)
     run.queue(jobs)
     return begun
 
 
-def planned(page: Page, folder: Path, settings: Settings) -> list[Request]:
-    """Return how a page that starts in a folder is run, as far as it is known."""
-    goes_on = settings.goes_on(page)
-    may_raise = {cell.index for cell in page.cells if cell.may_raise or goes_on}
-    probes, variables = settings.probes, {}
+def planned(page: Ready) -> Sequence[Request]:
+    """Return how a page is run, and how it is run a second time if that is asked for."""
+    settings, cells = page.settings, page.page.cells
+    probes, goes_on = [*settings.probes], settings.goes_on(page.page)
     if settings.packages:
-        probes = (*probes, _ORIGINS)
-        variables["DRIFT_PACKAGES"] = ",".join(settings.packages)
-    expectations = [e for cell in page.cells for e in cell.expectations]
+        probes.append(Probe(None, injected(package_origins, *settings.packages)))
+    expectations = [e for cell in cells for e in cell.expectations]
     if any(e.when for e in expectations):
-        probes = (*probes, _VERSIONS)
-        variables["DRIFT_VERSIONS"] = ",".join(packages_named(expectations))
-    request = partial(_request, settings, folder, may_raise=may_raise)
-    first = request(probes=probes, variables=variables)
-    return [first, request(variables=_other_entropy())] if settings.twice else [first]
+        probes.append(Probe(None, injected(report_versions, *packages_named(expectations))))
+    may_raise = {cell.index for cell in cells if cell.may_raise or goes_on}
+    request = partial(_request, page, may_raise=may_raise)
+    first = request(probes=probes)
+    return [first, request(variables=_other_entropy().items())] if settings.twice else [first]
 
 
-def _request(settings: Settings, folder: Path, **options: Any) -> Request:
-    """Return how a page that starts in a folder is run."""
-    options["variables"] = {**settings.variables, **options.get("variables", {})}
-    for name in ("timeout", "output_limit", "kernel_aliases"):
-        options[name] = getattr(settings, name)
-    return run.request_for(folder, **options)
+def _request(page: Ready, variables: Iterable[tuple[str, str]] = (), **options: Any) -> Request:
+    """Return how a page is run, with options of this run."""
+    settings = page.settings
+    return run.request_for(
+        page.path.parent,
+        timeout=settings.timeout,
+        output_limit=settings.output_limit,
+        kernel_aliases=settings.kernel_aliases,
+        variables={**settings.variables, **dict(variables)},
+        **options,
+    )
 
 
 def _other_entropy() -> dict[str, str]:

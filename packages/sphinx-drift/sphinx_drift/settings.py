@@ -1,6 +1,6 @@
 """The table of settings: what each may be, where it may be set, and what it means.
 
-A new setting is one field of :class:`Settings`. Sphinx's configuration values, the project's file,
+A new setting is one field of :class:`Table`. Sphinx's configuration values, the project's file,
 the metadata of pages, the options of the command and the manual's page are made from these fields.
 """
 
@@ -25,7 +25,6 @@ from sphinx_drift.shapes import (
     TRUTH,
     Place,
     Setting,
-    one_of,
     refuse_unknown,
     setting,
 )
@@ -47,8 +46,8 @@ _OF_PAGES = (*_FILES, Place.PAGE)
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How pages are run and compared: the entries of the table, and what follows from others."""
+class Table:
+    """What users set: each field is an entry of the table."""
 
     policy: Policy | None = setting(
         _ANYWHERE,
@@ -139,22 +138,19 @@ class Settings:
         "The module that finds devices and computes on them, which any device but `cpu` needs.",
         default="",
     )
-    severity: str = setting(
-        (Place.CONF,),
-        one_of("error", "warning"),
-        "How a build reports what failed; a warning fails it only if Sphinx is run with `-W`.",
-        default="error",
-    )
-    # What no table says ---------------------------------------------------------------
 
-    live: bool = False
-    """Whether `sphinx_drift.live` builds: it runs only the pages that changed."""
+
+# The settings of a page --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Settings(Table):
+    """How pages are run and compared: what users set, and what else is known of their book."""
+
     probes: tuple[Probe, ...] = field(default=(), repr=False)
     """What extensions ask the kernel of each page."""
     allow_errors: bool = False
     """Whether the book or the page lets cells raise, whatever it documents of that."""
-    notebooks_go_on: bool = False
-    """Whether a notebook goes on after an error, whatever pages do."""
     metadata_key: str = "mystnb"
     """Where a page's metadata has the settings of MyST-NB."""
     kernel_aliases: Mapping[str, str] = field(default_factory=dict)
@@ -163,10 +159,10 @@ class Settings:
     """The environment variables that the book sets for pages, or deletes."""
     is_mystmd: bool = False
     """Whether pages are those of mystmd, and not of MyST-NB."""
-    cache: Path | None = None
-    """Where jupyter-cache has the outputs of earlier runs; None if each page runs."""
     own_reference: Mapping[str, str] = field(default_factory=dict)
     """The reference that a page or notebook names; its values hold on either."""
+    cache: Path | None = None
+    """Where jupyter-cache has the outputs of earlier runs; None if each page runs."""
 
     def policy_on(self, environment: Mapping[str, str]) -> Policy:
         """Return the policy for an environment."""
@@ -184,28 +180,27 @@ class Settings:
         )
 
     def goes_on(self, page: Page) -> bool:
-        """Whether a page or notebook goes on after an error."""
-        is_kept_going = self.keep_going or (self.notebooks_go_on and page.is_notebook)
-        return self.allow_errors or is_kept_going
+        """Whether a page goes on after an error, as each notebook does."""
+        return self.allow_errors or self.keep_going or page.is_notebook
 
     def applied_to(self, page: Page, file: Path) -> Page:
         """Return a page that has to be complete if these settings say so."""
         is_required = any(pattern.matches(file) for pattern in self.require)
         return replace(page, complete=page.complete or is_required)
 
-    def of_page(self, metadata: Mapping[str, Any], **own_table: Any) -> Settings:
+    def of_page(self, metadata: Mapping[str, Any], **own: Any) -> Settings:
         """Return the settings of a page, which may say in its metadata how it is executed.
 
         MyST-NB reads ``mystnb: {execution_timeout: 600}``, or by another key that the book has
         chosen, and nbsphinx ``nbsphinx: {timeout: 600}``. What its table ``drift`` says is given.
         """
-        changed = {name: value for name, value in own_table.items() if name != "complete"}
-        changed["filters"] = (*changed.get("filters", ()), *self.filters)
+        changed = {**own, "filters": (*own.get("filters", ()), *self.filters)}
         changed["own_reference"] = changed.pop("reference", {})
-        own = dict(table_in(metadata, "nbsphinx"))
-        for name, value in table_in(metadata, self.metadata_key).items():
-            own[name.removeprefix("execution_")] = value
-        timeout, allow_errors = own.get("timeout"), own.get("allow_errors")
+        nbsphinx, myst_nb = (table_in(metadata, key) for key in ("nbsphinx", self.metadata_key))
+        timeout, allow_errors = (
+            myst_nb.get(f"execution_{name}", nbsphinx.get(name))
+            for name in ("timeout", "allow_errors")
+        )
         if type(timeout) is int:  # and not a truth value
             changed["timeout"] = timeout if timeout > 0 else None
         if isinstance(allow_errors, bool):
@@ -222,34 +217,44 @@ class Settings:
 
 def entries(place: Place | None = None) -> Iterator[Setting]:
     """Yield the entries of the table that may be set at a place, or all."""
-    for column in fields(Settings):
-        entry = column.metadata.get("entry")
-        if entry and (place is None or place in entry.places):
+    for column in fields(Table):
+        entry = column.metadata["entry"]
+        if place is None or place in entry.places:
             yield replace(entry, name=column.name)
 
 
 # What files say ----------------------------------------------------------------------------
 
 
-def read_table(
-    table: Mapping[str, Any], place: Place, folder: Path, named: str = "{}"
-) -> dict[str, Any]:
-    """Return what the settings of a table mean, by the names of the fields of :class:`Settings`.
+_NAMES = {
+    Place.CONF: ("conf.py", "drift_{}"),
+    Place.PROJECT: ("[tool.sphinx-drift]", "{} in [tool.sphinx-drift]"),
+    Place.PAGE: ("`drift`", "`drift: {}`"),
+}
+"""How messages name each table, and a setting in it."""
+
+
+def read_table(table: object, place: Place, folder: Path) -> dict[str, Any]:
+    """Return what the settings of a table mean, by name; one that is None says nothing.
 
     Args:
-        table: The settings by name; None says nothing.
-        place: Where they are set.
-        folder: The folder of the file.
-        named: How a message names a setting.
+        table: The table.
+        place: Where it stands.
+        folder: The folder of its file.
 
     Raises:
-        ValueError: If a value is one that nothing could follow.
+        ValueError: If it is no table, has another name, or a value that nothing could follow.
 
     """
+    origin, named = _NAMES[place]
+    known = {entry.name: entry for entry in entries(place)}
+    if not isinstance(table, dict):
+        raise ValueError(f"{origin} may hold {', '.join(sorted(known))}; got {table!r}")  # noqa: TRY004 - the file is wrong
+    refuse_unknown(table, known, origin)
     return {
-        entry.name: entry.read(value, named.format(entry.name), folder)
-        for entry in entries(place)
-        if (value := table.get(entry.name)) is not None
+        name: known[name].read(value, named.format(name), folder)
+        for name, value in table.items()
+        if value is not None
     }
 
 
@@ -264,16 +269,12 @@ def find_project(start: Path) -> Settings:
     if path is None:
         return Settings()
     try:
-        written = tomllib.loads(path.read_text("utf-8"))
-        tool = table_in(written, "tool")
+        tool = table_in(tomllib.loads(path.read_text("utf-8")), "tool")
         refuse_unknown(tool.keys() & {"sphinx_drift"}, ["sphinx-drift"], "[tool]")
-        table = table_in(tool, "sphinx-drift")
-        known = [entry.name for entry in entries(Place.PROJECT)]
-        refuse_unknown(table, known, "[tool.sphinx-drift]")
-        origin = "{} in [tool.sphinx-drift]"
-        return replace(Settings(), **read_table(table, Place.PROJECT, path.parent, origin))
+        said = read_table(tool.get("sphinx-drift", {}), Place.PROJECT, path.parent)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
+    return replace(Settings(), **said)
 
 
 def project_file(start: Path) -> Path | None:
@@ -281,20 +282,6 @@ def project_file(start: Path) -> Path | None:
     start = Path(os.path.abspath(start))  # noqa: PTH100 - links stay
     paths = (folder / "pyproject.toml" for folder in (start, *start.parents))
     return next((path for path in paths if path.is_file()), None)
-
-
-def read_page_table(table: object) -> dict[str, Any]:
-    """Return what the table ``drift`` in the metadata of a page or notebook says.
-
-    Raises:
-        ValueError: If it is none, has another name, or a value that nothing could follow.
-
-    """
-    known = [entry.name for entry in entries(Place.PAGE)]
-    if not isinstance(table, dict):
-        raise ValueError(f"`drift` may hold {', '.join(sorted(known))}; got {table!r}")  # noqa: TRY004 - the same
-    refuse_unknown(table, known, "`drift`")
-    return read_table(table, Place.PAGE, Path(), "`drift: {}`")
 
 
 def changed_by_environment(settings: Settings) -> Settings:

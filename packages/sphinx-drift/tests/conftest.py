@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pickle
@@ -190,5 +191,5 @@ def book(make_book: Callable[[], Book]) -> Book:
 @pytest.fixture
 def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pages:
     """Run pages here, and not in the process that runs those of a build."""
-    monkeypatch.setattr(HOST, "ask", lambda _, page: run_page(*page))
+    monkeypatch.setattr(HOST, "ask", lambda _, page: asyncio.run(run_page(*page)))
     return Pages(tmp_path)

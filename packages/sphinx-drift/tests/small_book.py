@@ -66,3 +66,19 @@ def build(
         text=True,
         check=False,
     )
+
+
+def built(folder: Path, files: Mapping[str, str], builder: str = "html", *options: str) -> Path:
+    """Write and build a book in which nothing is wrong, and return where it is built."""
+    write(folder, files)
+    done = build(folder, builder, *options)
+    assert done.returncode == 0, done.stderr
+    return folder / builder
+
+
+def refused(folder: Path, files: Mapping[str, str]) -> str:
+    """Write and build a book in which something is wrong, and return what is said."""
+    write(folder, files)
+    done = build(folder)
+    assert done.returncode == 1, done.stderr
+    return done.stderr

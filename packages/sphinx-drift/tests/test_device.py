@@ -84,23 +84,25 @@ def test_the_order_of_those_who_may_ask(monkeypatch: pytest.MonkeyPatch) -> None
     assert choose_device() == ""
     assert DEVICE_VARIABLE not in os.environ
     assert "compute_on_device" not in before()
-    assert choose_device("npu", module=DEVICES) == "npu:0 (A gadget)"
+    assert choose_device("npu", modules={DEVICES}) == "npu:0 (A gadget)"
     assert DEVICES not in sys.modules  # another process has asked it
     assert os.environ[DEVICE_VARIABLE] == "npu:0"
     assert "compute_on_device" in before()
-    assert choose_device("cpu", module=DEVICES) == "npu:0 (A gadget)"
+    assert choose_device("cpu", modules={DEVICES}) == "npu:0 (A gadget)"
     assert os.environ[DEVICE_VARIABLE] == "npu:0"
     assert choose_device("npu", requested="cpu") == ""
     assert os.environ[DEVICE_VARIABLE] == "cpu"
     assert "compute_on_device" not in before()
 
 
-def test_one_that_is_not_there_or_that_no_module_knows() -> None:
+def test_one_that_is_not_there_or_that_no_one_module_knows() -> None:
     with pytest.raises(ValueError, match="--device=npu:2: gadget missing"):
-        choose_device(requested="npu:2", module=DEVICES)
+        choose_device(requested="npu:2", modules={DEVICES})
     assert DEVICE_VARIABLE not in os.environ
     with pytest.raises(ValueError, match=r'drift_device=cuda: expected .* write devices = "'):
         choose_device("cuda")
+    with pytest.raises(ValueError, match=r"expected .* one module .*, got gadgets and other;"):
+        choose_device("npu", modules={"", DEVICES, "other"})
 
 
 @pytest.mark.parametrize("printed", ["hello", [], [{}], {"place": "cuda"}])
@@ -111,7 +113,7 @@ def test_a_module_that_prints_no_device_is_refused(
     (tmp_path / "printing.py").write_text(f"print({text!r})\n", "utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(ValueError, match=r"=cuda: expected printing to print .* as JSON"):
-        choose_device("cuda", module="printing")
+        choose_device("cuda", modules={"printing"})
 
 
 # What pages and examples do
@@ -190,7 +192,7 @@ def test_four_pages_share_a_device(
 ) -> None:
     there = threading.Barrier(pages)
 
-    def all_run(*_: object, **__: object) -> bool:
+    async def all_run(*_: object, **__: object) -> bool:
         with contextlib.suppress(threading.BrokenBarrierError):
             there.wait(60 if at_once else 0.5)
             return True

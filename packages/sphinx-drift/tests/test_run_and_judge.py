@@ -12,7 +12,8 @@ from small_book import FRONT, cell
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
 from sphinx_drift.patterns import EVERY_PAGE
-from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.run.host import HOST
+from sphinx_drift.run_and_judge import ready, run_and_judge
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.read_source import load
 
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
 def verified(folder: Path, *cells: str, front: str = "", **options: Any) -> PageResult:
     path = folder / "page.md"
     path.write_text("\n\n".join([FRONT.replace("---\n\n", f"{front}---"), *cells]))
+    settings = Settings(**{"timeout": 60, "require": EVERY_PAGE, **options})
+    return judged(path, settings)
+
+
+def judged(path: Path, settings: Settings) -> PageResult:
     loaded = load(path)
     assert loaded is not None
-    settings = Settings(**{"timeout": 60, "require": EVERY_PAGE, **options})
-    return run_and_judge(*loaded, folder=folder, file="page.md", settings=settings)[0]
+    return run_and_judge(ready(path, *loaded, settings))[0]
 
 
 def kinds(result: PageResult) -> list[Kind]:
@@ -66,19 +71,44 @@ def test_what_rounding_hid_is_said_besides(
     book = v4.new_notebook(cells=[v4.new_code_cell(code, outputs=[value, picture])])
     path = tmp_path / "page.ipynb"
     nbformat.write(book, path)
-    loaded = load(path)
-    assert loaded is not None
-    settings = Settings(policy)
-    result, _, _ = run_and_judge(*loaded, folder=tmp_path, file="page.ipynb", settings=settings)
+    result = judged(path, Settings(policy))
     assert kinds(result) == expected
     rounding = result.outcomes[0].rounding
     assert (rounding is not None and rounding.same) is (policy is Policy.EXACT)
+
+
+NOTE = """
+import sys
+with open("runs", "a") as runs:
+    print([name for name in ("numpy", "torch") if name in sys.modules], file=runs)"""
+ITEM = "import torch\nx = torch.tensor(155.92394).item()\nprint(f'{x:.4f}, {x / 200:.0%}')"
+
+
+@pytest.mark.parametrize(
+    ("code", "documented", "loaded"),
+    [
+        ("print(0.1 + 0.2)", "0.3000000000000001", "[]\n[]\n"),
+        ("import numpy\nprint(numpy.float64(0.1) + 0.2)", "0.3000000000000001", "[]\n['numpy']\n"),
+        ("import torch\nprint(torch.tensor(155.92394))", "tensor(155.9240)", "[]\n['torch']\n"),
+        (ITEM, "155.9240, 78%", "[]\n['torch']\n"),
+    ],
+)
+def test_second_look_is_at_the_libraries_of_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, documented: str, loaded: str
+) -> None:
+    monkeypatch.setattr(HOST, "preload", ("numpy", "torch"))
+    cells = cell(NOTE), cell(code, documented)
+    result = verified(tmp_path, *cells, policy=Policy.PORTABLE, require=())
+    assert kinds(result) == [Kind.VERIFIED]
+    assert (tmp_path / "runs").read_text("utf-8") == loaded
 
 
 @pytest.mark.parametrize(
     ("metadata", "name", "value"),
     [
         ({"mystnb": {"execution_timeout": 1}}, "timeout", 1),
+        ({"mystnb": {"timeout": 1}}, "timeout", 7),
+        ({"nbsphinx": {"timeout": 1}}, "timeout", 1),
         ({"mystnb": {"execution_allow_errors": True}}, "allow_errors", True),
     ],
 )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from processes import python
 from small_book import FRONT, cell
 
 from sphinx_drift.book import Book
@@ -46,9 +45,10 @@ def test_nearest_file_above_decides(project: Path, monkeypatch: pytest.MonkeyPat
     [
         (b"[tool", ""),
         (b"[tool.sphinx-drift]\npreload = 'numpy'", ".* must be a list of names; got 'numpy'"),
-        (b"[tool.sphinx-drift]\nseverity = 'error'", ".* may hold .*; got 'severity'"),
+        (b"[tool.sphinx-drift]\ndevice = 'cpu'", ".* may hold .*; got 'device'"),
         (b"[tool.sphinx-drift]\nreferences = 1", ".* got 'references'; did you mean 'reference'"),
         (b"[tool.sphinx_drift]\nrequire = 'all'", ".* did you mean 'sphinx-drift'"),
+        (b"[tool]\nsphinx-drift = 5", ".* may hold .*; got 5"),
     ],
 )
 def test_what_nothing_could_follow_is_named(table: bytes, message: str, project: Path) -> None:
@@ -84,7 +84,6 @@ BAD_SETTINGS: dict[str, tuple[object, str]] = {
     "packages": ({"a": 3.11}, "must be names with a text each; got {'a': 3.11}"),
     "preload": ("numpy", "must be a list of names; got 'numpy'"),
     "require": ("most", "must be a list of patterns, 'all' or 'expected'; got 'most'"),
-    "severity": ("info", "must be one of error, warning; got 'info'"),
     "reference": ({"torhc": "2"}, "got 'torhc'; did you mean 'torch'?"),
     "timeout": ("60", "must be a whole number above 0; got '60'"),
     "twice": ("no", "must be True or False; got 'no'"),
@@ -113,22 +112,17 @@ drift_filters = [("one", "one", "why")]
 ASK = """
 from pathlib import Path
 from sphinx_drift.files import settings_for
-from sphinx_drift.settings import read_page_table
+from sphinx_drift.settings import read_table
+from sphinx_drift.shapes import Place
 settings = settings_for(Path("book/index.md"))
-print(settings.pace, settings.of_page({}, **read_page_table({"pace": 6})).pace)
+own = read_table({"pace": 6}, Place.PAGE, Path())
+print(settings.pace, settings.of_page({}, **own).pace)
 """
 
 
 def run(folder: Path, *words: str, **variables: str) -> str:
     """Run a Python that has the package with one entry more."""
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder / "site"), **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = python(*words, folder=folder, PYTHONPATH=str(folder / "site"), **variables)
     return done.stdout + done.stderr
 
 
@@ -149,10 +143,9 @@ def test_a_new_setting_is_one_entry(tmp_path: Path) -> None:
     conf.write_text(conf.read_text() + "drift_pace = 3\n")
     assert run(tmp_path, "-c", ASK) == "3 6\n"
     assert run(tmp_path, "-c", ASK, DRIFT_PACE="4") == "4 6\n"
-    assert "1 output verified" in run(
-        tmp_path, "-m", "sphinx_drift", "--pace", "5", "book/index.md"
-    )
-    assert "--pace: it must be a whole" in run(tmp_path, "-m", "sphinx_drift", "--pace=x", "book")
+    command = ("-m", "sphinx_drift", "book/index.md")
+    assert "1 output verified" in run(tmp_path, *command, "--pace=5")
+    assert "--pace: it must be a whole" in run(tmp_path, *command, "--pace=x")
     build = ("-m", "sphinx", "-b", "text", "book", "out")
     assert "1 output verified" in run(tmp_path, *build)
     shown = (tmp_path / "out" / "index.txt").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Lists the settings and the command's options, from the table that the code reads."""
+"""Lists settings, options of the command and variables, from the table that the code reads."""
 
 from __future__ import annotations
 
@@ -35,6 +35,19 @@ class OptionsList(SphinxDirective):
         return self.parse_text_to_nodes("\n\n".join(shown))
 
 
+class VariablesList(SphinxDirective):
+    """List the environment variables of settings."""
+
+    def run(self) -> list[nodes.Node]:
+        shown = [
+            f"````{{envvar}} {entry.variable}\nComes before {{confval}}`drift_{entry.name}`, "
+            f"and a command's `{entry.option}` before both.\n````"
+            for entry in entries()
+            if entry.variable
+        ]
+        return self.parse_text_to_nodes("\n\n".join(shown))
+
+
 def described(entry: Setting) -> str:
     """Return a setting as an entry of the manual."""
     places = [place.value for place in entry.places if place is not Place.COMMAND]
@@ -51,4 +64,5 @@ def described(entry: Setting) -> str:
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("settings-list", SettingsList)
     app.add_directive("options-list", OptionsList)
+    app.add_directive("variables-list", VariablesList)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

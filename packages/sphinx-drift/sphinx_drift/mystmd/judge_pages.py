@@ -76,27 +76,23 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     file = opened(path, named=False)
     if isinstance(file, Checked):
         return file.result
-    page, notebook = file.page, file.notebook
-    settings = file.settings.of_page(notebook.metadata, **page.own)
+    _, page, notebook, settings = file.ready
     if page.cells and not is_run:
         return failed(path, NOT_RUN, Kind.NOT_EXECUTED).result
     if any(e.when for cell in page.cells for e in cell.expectations):
-        return check(path, named=False).result  # which variant holds, its kernel alone says
+        return check(file).result  # which variant holds, its kernel alone says
     if len(cells) != len(page.cells):
         message = f"mystmd has {len(cells)} cells on it, and {len(page.cells)} can be read"
         return failed(path, message).result
     executed = _take(page, notebook, cells)
-    result = judge_run(
-        page,
-        Execution(executed, answers={"report_environment": {"python": python_version()}}),
-        notebook=notebook,
-        file=str(path),
-        settings=replace(settings, keep_going=True),  # an error is no end that mystmd reports here
-    )
+    # An error is no end that mystmd reports here.
+    goes_on = file.ready._replace(settings=replace(settings, keep_going=True))
+    python = {"report_environment": {"python": python_version()}}
+    result = judge_run(goes_on, Execution(executed, answers=python))
     drifted = [outcome for outcome in result.outcomes if outcome.kind is Kind.DRIFT]
     if drifted and (settings.policy is not Policy.EXACT or any(o.reference_only for o in drifted)):
         # By rounding alone, or away from the reference: a run of ours sees it.
-        return check(path, named=False).result
+        return check(opened(path, named=False)).result
     return result
 
 

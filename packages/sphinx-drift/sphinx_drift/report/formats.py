@@ -24,17 +24,15 @@ def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
     return min(statuses, default=2 if required and is_nothing(results) else 0)
 
 
-def to_github(
-    results: Sequence[PageResult], *, level: str = "error", required: bool = True
-) -> Iterator[str]:
+def to_github(results: Sequence[PageResult], *, required: bool = True) -> Iterator[str]:
     """Yield a GitHub workflow command for each failure, which shows it beside its line."""
     if required and is_nothing(results):
-        yield f"::{level} title=nothing-checked::nothing was checked"
+        yield "::error title=nothing-checked::nothing was checked"
     for page in results:
         for outcome in page.outcomes:
             if outcome.kind.fails:
                 yield (
-                    f"::{level} file={_property(_in_repository(page.file))},line={outcome.line},"
+                    f"::error file={_property(_in_repository(page.file))},line={outcome.line},"
                     f"title={_property(outcome.kind.label)}::{_data(outcome_text(page, outcome))}"
                 )
 

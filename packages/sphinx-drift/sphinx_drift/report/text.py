@@ -12,7 +12,7 @@ from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
 from sphinx_drift.report.excerpts import WIDTH, many, row_of, safe_line, shortened, window
 from sphinx_drift.report.summary import is_nothing, summary
-from sphinx_drift.source.lines import lines_of
+from sphinx_drift.source.markdown import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,6 +8,10 @@ import os
 import sys
 from pathlib import Path
 
+from sphinx_drift.run.host import HOST
+from sphinx_drift.run.preload import libraries
+from sphinx_drift.settings import find_project
+
 _BETWEEN_COLLECTIONS = 200_000
 """New objects between two runs of the garbage collector; Python's own number is 2,000 at most."""
 
@@ -27,10 +31,6 @@ def collect_rarely() -> None:
 
 def build(words: list[str]) -> int:
     """Run ``sphinx-build``."""
-    from sphinx_drift.run.host import HOST  # noqa: PLC0415 - the same
-    from sphinx_drift.run.preload import libraries  # noqa: PLC0415 - the same
-    from sphinx_drift.settings import find_project  # noqa: PLC0415 - only this needs it
-
     books = [Path(word) for word in words if Path(word, "conf.py").is_file()]
     project = find_project(books[0] if books else Path())
     HOST.preload = libraries(project.preload, books)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from jupyter_client.kernelspec import KernelSpecManager
 
 from sphinx_drift.run.choice import chosen_runner, page_environment
-from sphinx_drift.run.reads import reads
+from sphinx_drift.run.reads import reads, stamp_of
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run.run import kernel_name
 
@@ -41,26 +41,29 @@ _OF_SESSION = re.compile(
 
 def find(notebook: NotebookNode, request: Request, folder: Path) -> Execution | None:
     """Give a notebook the outputs of the run that would be repeated; None if it has to run."""
-    with suppress(Exception):  # an unreadable cache has nothing
-        if record := _match(notebook, request, folder):
-            merge = _cache(folder, os.getpid()).merge_match_into_notebook
-            _, merged = merge(notebook, nb_meta=("language_info", "widgets"), cell_meta=())
-            notebook.cells, notebook.metadata = merged.cells, merged.metadata
-            return Execution(
-                frozenset(i for i, cell in enumerate(merged.cells) if cell.cell_type == "code"),
-                answers=record.data["answers"],
-                seconds=record.data["seconds"],
-                cache_key=record.hashkey,
-                since=record.data["since"],
-            )
+    if (record := match(notebook, request, folder)) is None:
+        return None
+    with suppress(Exception):  # its notebook is gone, say
+        merge = _cache(folder, os.getpid()).merge_match_into_notebook
+        _, merged = merge(notebook, nb_meta=("language_info", "widgets"), cell_meta=())
+        notebook.cells, notebook.metadata = merged.cells, merged.metadata
+        return Execution(
+            frozenset(i for i, cell in enumerate(merged.cells) if cell.cell_type == "code"),
+            answers=record.data["answers"],
+            seconds=record.data["seconds"],
+            cache_key=record.hashkey,
+            since=record.data["since"],
+        )
     return None
 
 
-def holds(notebook: NotebookNode, request: Request, folder: Path) -> bool:
-    """Whether `find` would find a run."""
-    with suppress(Exception):
-        return _match(notebook, request, folder) is not None
-    return False
+def match(notebook: NotebookNode, request: Request, folder: Path) -> Any:
+    """Return what a cache has of the run that would be repeated; None if the page has to run."""
+    with suppress(Exception):  # an unreadable cache has nothing
+        record = _cache(folder, os.getpid()).match_cache_notebook(notebook)
+        if record.data["how"] == _how(notebook, request) and _is_current(record.data):
+            return record
+    return None
 
 
 def keep(
@@ -102,12 +105,6 @@ def current(folder: Path) -> set[str]:
     return set()
 
 
-def _match(notebook: NotebookNode, request: Request, folder: Path) -> Any:
-    record = _cache(folder, os.getpid()).match_cache_notebook(notebook)
-    how = _how(notebook, request)
-    return record if how == record.data.get("how") and _is_current(record.data) else None
-
-
 @functools.cache
 def _cache(folder: Path, _process: int) -> JupyterCacheBase:
     """Return a cache; no process may use the connection of the one that forked it."""
@@ -118,17 +115,8 @@ def _cache(folder: Path, _process: int) -> JupyterCacheBase:
 
 def _is_current(data: dict[str, Any]) -> bool:
     """Whether this machine and all that a run has read are as they were."""
-    is_same = all(stamp_of(Path(path)) == stamp for path, stamp in data["reads"].items())
+    is_same = all(stamp_of(path) == stamp for path, stamp in data["reads"].items())
     return is_same and bool(data["machine"] == machine())
-
-
-def stamp_of(path: Path) -> list[int] | None:
-    """Return what changes with a file, as `watch_reads` notes it; None if there is none."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_dev, found.st_ino]
 
 
 def _how(notebook: NotebookNode, request: Request) -> str | None:

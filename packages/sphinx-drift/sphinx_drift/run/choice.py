@@ -6,6 +6,8 @@ import os
 
 RUNNER_VARIABLE = "DRIFT_RUNNER"
 DEVICE_VARIABLE = "DRIFT_DEVICE"
+MODULE_VARIABLE = "DRIFT_DEVICE_MODULE"
+"""Names the module that knows devices, for the processes of pages."""
 COVERAGE_VARIABLE = "DRIFT_COVERAGE"
 """Names the options of coverage.py, as JSON, where what pages run is measured."""
 SCRATCH = "sphinx-drift"

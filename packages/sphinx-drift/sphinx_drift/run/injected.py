@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def call_each(functions: list[tuple[str, str]]) -> object:
+def call_each(functions: list[tuple[str, str, tuple[str, ...]]]) -> object:
     """Return what functions return, by their names, as JSON, however the page displays texts.
 
     Each is made from its source in a namespace of its own: the page's variables stay as they are.
@@ -12,10 +12,10 @@ def call_each(functions: list[tuple[str, str]]) -> object:
     from typing import Any
 
     returned = {}
-    for name, source in functions:
+    for name, source, arguments in functions:
         namespace: dict[str, Any] = {}
         exec(source, namespace)  # noqa: S102 - it is ours, or an extension's
-        returned[name] = namespace[name]()
+        returned[name] = namespace[name](*arguments)
     text = json.dumps(returned)
 
     class Answer:
@@ -56,13 +56,13 @@ def report_environment() -> dict[str, str]:
     return environment
 
 
-def package_origins() -> dict[str, str]:
-    """Return the folders of the packages in ``DRIFT_PACKAGES`` that the page has imported."""
+def package_origins(*names: str) -> dict[str, str]:
+    """Return the folders of the packages of some names that the page has imported."""
     import os
     import sys
 
     paths_of = {}
-    for name in os.environ["DRIFT_PACKAGES"].split(","):
+    for name in names:
         module = sys.modules.get(name)
         if module is not None and module.__spec__ is not None:  # else the page made it itself
             paths = [*getattr(module, "__path__", ()), getattr(module, "__file__", None)]
@@ -70,12 +70,11 @@ def package_origins() -> dict[str, str]:
     return paths_of
 
 
-def compute_on_device() -> None:
-    """Compute on the device that the environment names, as the book's module for devices does."""
+def compute_on_device(module: str, place: str) -> None:
+    """Compute on a device, as the book's module for devices does."""
     import importlib
-    import os
 
-    importlib.import_module(os.environ["DRIFT_DEVICE_MODULE"]).start(os.environ["DRIFT_DEVICE"])
+    importlib.import_module(module).start(place)
 
 
 def leave_no_bytecode() -> None:
@@ -144,28 +143,25 @@ def order_descriptors() -> None:
             order(stream)
 
 
-def measure_coverage() -> None:
-    """Measure what a page runs, as the options in ``DRIFT_COVERAGE`` say, to its process's end."""
+def measure_coverage(options: str) -> None:
+    """Measure what a page runs to its process's end; the options of coverage.py are JSON."""
     import importlib
     import json
-    import os
 
     coverage = importlib.import_module("coverage")
-    coverage.Coverage(**json.loads(os.environ["DRIFT_COVERAGE"]), auto_data=True).start()
+    coverage.Coverage(**json.loads(options), auto_data=True).start()
 
 
-def report_versions() -> dict[str, dict[str, str]]:
-    """Return what conditions may ask: the versions in ``DRIFT_VERSIONS``, and markers' values."""
+def report_versions(*names: str) -> dict[str, dict[str, str]]:
+    """Return what conditions may ask: the versions of some packages, and markers' values."""
+    import contextlib
     import importlib.metadata
-    import os
 
     from packaging.markers import default_environment
 
     markers = {name: str(value) for name, value in default_environment().items()}
     versions = {"python": markers["python_full_version"]}
-    for name in os.environ.get("DRIFT_VERSIONS", "").split(","):
-        try:
+    for name in names:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions.setdefault(name, importlib.metadata.version(name))
-        except (ValueError, importlib.metadata.PackageNotFoundError):
-            continue
     return {"versions": versions, "markers": markers}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import os
@@ -48,7 +47,7 @@ _LONGEST_FOLDER = 90
 """Characters after which a socket in a folder has a name that is too long for the system."""
 
 
-def run_page(
+async def run_page(
     notebook: NotebookNode, request: Request, environment: Mapping[str, str]
 ) -> tuple[NotebookNode, Execution]:
     """Run the code cells of a notebook, in order, in a fresh kernel.
@@ -61,15 +60,7 @@ def run_page(
         environment: The variables that the kernel starts with; they choose who starts it, too.
 
     """
-    return notebook, asyncio.run(_run_page(notebook, request, environment))
-
-
-async def _run_page(
-    notebook: NotebookNode, request: Request, environment: Mapping[str, str]
-) -> Execution:
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for cell in code:
-        cell.outputs, cell.execution_count = [], None
     started = time.monotonic()
     executed: dict[int, bool] = {}
     """The cells that ran to their end, and whether without an error."""
@@ -95,7 +86,7 @@ async def _run_page(
     # Not before the last cell: the client keeps the places of displays, which any cell may update.
     for cell in code:
         cell.outputs = joined(cell.outputs)
-    return Execution(
+    return notebook, Execution(
         frozenset(executed),
         failure,
         answers,
@@ -267,16 +258,13 @@ async def _ask(
     """Run functions in a Python kernel; return their answers, or why there are none."""
     if not functions or client.nb.metadata["language_info"].get("name") != "python":
         return {}, None
-    pairs = [tuple(function) for function in functions]
-    asked = f"{when}, `{', '.join(name for name, _ in pairs)}`"
-    # An expression, whose value comes with the reply; the page's namespace stays as it is.
-    name, source = injected(call_each)
-    define, call = f"exec({source!r}, own)", f"own[{name!r}]({pairs!r})"
-    asking = {"answer": f"(lambda own: {define} or {call})({{}})"}  # `exec` returns None
+    asked = f"{when}, `{', '.join(function.name for function in functions)}`"
+    expression = _calling(functions)
     kc: Any = client.kc
-    request = kc.execute("", silent=True, store_history=False, user_expressions=asking)
-    # A cell, so that nbclient applies the time that cells have.
-    cell = from_dict({"source": asking["answer"]})  # type: ignore[no-untyped-call]
+    asking = {"user_expressions": {"answer": expression}, "store_history": False}
+    request = kc.execute("", silent=True, **asking)
+    # nbclient gives the reply to a cell the time that cells have.
+    cell = from_dict({"source": expression})  # type: ignore[no-untyped-call]
     try:
         reply = await client.async_wait_for_reply(request, cell)
     except CellTimeoutError:
@@ -288,6 +276,17 @@ async def _ask(
         message = f"{asked} failed: {answer.get('ename')}: {answer.get('evalue')}"
         return {}, Failure(Ending.COULD_NOT_CHECK, None, message)
     return dict(json.loads(answer["data"]["application/x-drift"])), None
+
+
+def _calling(functions: Sequence[Injected]) -> str:
+    """Return an expression that defines and calls functions, in a namespace that the page lacks.
+
+    The value of an expression comes with the reply; `exec` defines, and returns None.
+    """
+    name, source, _ = injected(call_each)
+    define = f"exec({source!r}, names)"
+    call = f"names[{name!r}]({[tuple(function) for function in functions]!r})"
+    return f"(lambda names: {define} or {call})({{}})"
 
 
 def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:

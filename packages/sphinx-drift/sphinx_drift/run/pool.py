@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import os
@@ -75,7 +76,7 @@ class Pool:
             self._locks.setdefault(page, threading.Lock()),
             nullcontext() if on_cpu else self._on_device,
         ):
-            return self._run_page(notebook, request, environment)
+            return asyncio.run(self._run_page(notebook, request, environment))
 
 
 def _pages_at_a_time() -> int:

@@ -29,8 +29,6 @@ def libraries(named: Sequence[str] | None, places: Iterable[Path]) -> tuple[str,
         return tuple(named)
     imported: set[str] = set()
     for path in chain.from_iterable(map(_pages, places)):
-        if imported.issuperset(SLOW):
-            break
         with contextlib.suppress(OSError):  # a link that leads nowhere, say: Sphinx warns of it
             imported.update(_IMPORT.findall(path.read_text("utf-8", "replace")))
     needed = [place for place, name in enumerate(SLOW) if name in imported]

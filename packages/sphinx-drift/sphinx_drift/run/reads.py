@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 
+def stamp_of(path: str) -> list[int] | None:
+    """Return what changes with a file: its times, its size and which it is; None without one."""
+    import os
+
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_dev, found.st_ino]
+
+
 def watch_reads() -> None:
-    """Note each file and folder that Python opens, with its times and size at that moment.
+    """Note each file and folder that Python opens, with its stamp at that moment.
 
     What another process, the network or a database says, nobody sees: an empty name stands for it.
     """
@@ -17,36 +28,40 @@ def watch_reads() -> None:
         *("os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"),
         *("_winapi.CreateProcess", "socket.connect", "socket.getaddrinfo", "sqlite3.connect"),
     )
-    seen: dict[str, Any] = {}
+    stamps: dict[str, list[int] | None] = {}
+    own: set[str] = set()
+    """What the page has made itself: files that it opens to be written first."""
 
     def note(event: str, args: tuple[Any, ...]) -> None:
         is_module = event == "import" and args[0].startswith("multiprocessing.popen_")
         if is_module or event.startswith(beyond):  # multiprocessing's own starter audits nothing
-            seen[""] = None
-        elif event in ("open", "os.listdir", "os.scandir") and not isinstance(args[0], int):
-            if event == "os.listdir" and "importlib" in sys._getframe(2).f_code.co_filename:
-                return
-            path = os.path.abspath(os.fsdecode(args[0] or "."))
-            if path.endswith(".pyc"):
-                path = importlib.util.source_from_cache(path)
-            if path not in seen:
-                # What is opened to be written first is the page's own.
-                is_own = event == "open" and args[2] & (os.O_TRUNC | os.O_EXCL)
-                found = None if is_own or not os.path.exists(path) else os.stat(path)
-                stamp = found and [
-                    *(found.st_mtime_ns, found.st_ctime_ns, found.st_size),
-                    *(found.st_dev, found.st_ino),
-                ]
-                seen[path] = "own" if is_own else stamp
+            stamps[""] = None
+            return
+        if event not in ("open", "os.listdir", "os.readlink", "os.scandir") or type(args[0]) is int:
+            return
+        if event == "os.listdir" and "importlib" in sys._getframe(2).f_code.co_filename:
+            return
+        path = os.path.abspath(os.fsdecode(args[0] or "."))
+        if path.endswith(".pyc"):
+            path = importlib.util.source_from_cache(path)
+        if path not in stamps and event == "open" and args[2] & (os.O_TRUNC | os.O_EXCL):
+            own.add(path)
+        elif path not in own:
+            stamps.setdefault(path, stamp_of(path))
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
         try:
             note(event, args)
         except Exception:  # noqa: BLE001 - nothing here may become a page's error
-            seen[""] = None
+            stamps[""] = None
 
-    sys.drift_reads = seen  # type: ignore[attr-defined]
+    def read_link(path: Any, **options: Any) -> Any:
+        hook("os.readlink", (path,))
+        return plain_readlink(path, **options)
+
+    sys.drift_reads = stamps, own  # type: ignore[attr-defined]
     sys.addaudithook(hook)
+    plain_readlink, os.readlink = os.readlink, read_link  # which Python doesn't audit
 
 
 def reads() -> dict[str, list[int] | None]:
@@ -59,19 +74,19 @@ def reads() -> dict[str, list[int] | None]:
     import sysconfig
     from pathlib import PurePath
 
-    seen = dict(sys.drift_reads)  # type: ignore[attr-defined]
-    # What has no __spec__, nobody imported. What was imported unseen, compiled code say, has no
-    # stamp of the moment.
-    imported = [m for m in [*sys.modules.values()] if getattr(m, "__spec__", None)]
-    files = [os.path.abspath(getattr(module, "__file__", None) or "/dev/") for module in imported]
-    seen = {path: "unseen" for path in files if os.path.isfile(path)} | seen
+    stamps, own = sys.drift_reads  # type: ignore[attr-defined]
     installed = [f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib")]
     system = (*installed, "/dev/", "/proc/", "/sys/")
     packages = {"site-packages", "dist-packages"}
-    local = {
-        path: stamp
-        for path, stamp in sorted(seen.items())
-        if stamp != "own" and not path.startswith(system)
-        if packages.isdisjoint(PurePath(path).parts)
-    }
-    return local | ({"": None} if "unseen" in local.values() else {})
+
+    def is_local(path: str) -> bool:
+        return not path.startswith(system) and packages.isdisjoint(PurePath(path).parts)
+
+    # What has no __spec__, nobody imported. What was imported unseen, by compiled code say, has no
+    # stamp of the moment.
+    imported = [m for m in [*sys.modules.values()] if getattr(m, "__spec__", None)]
+    files = {os.path.abspath(getattr(module, "__file__", None) or "/dev/") for module in imported}
+    unseen = filter(os.path.isfile, files - stamps.keys() - own)
+    lacking: dict[str, list[int] | None] = dict.fromkeys(filter(is_local, unseen))
+    local = {path: stamps[path] for path in sorted(stamps) if is_local(path)}
+    return local | lacking | ({"": None} if lacking else {})

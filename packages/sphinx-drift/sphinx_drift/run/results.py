@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from sphinx_drift.run.injected import package_origins, report_environment, report_versions
+from sphinx_drift.run.reads import reads
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
@@ -37,7 +40,9 @@ class Failure:
     message: str
 
 
-OWN_ANSWERS = {"report_environment", "package_origins", "report_versions", "reads"}
+OWN_ANSWERS = {
+    function.__name__ for function in (report_environment, package_origins, report_versions, reads)
+}
 """The checker's own questions, whose names no probe may have."""
 
 
@@ -67,17 +72,17 @@ class Execution:
     @property
     def environment(self) -> dict[str, str]:
         """What the numbers were computed with: torch, device, capability, threads."""
-        return dict(self.answers.get("report_environment", {}))
+        return dict(self.answers.get(report_environment.__name__, {}))
 
     @property
     def origins(self) -> Mapping[str, str]:
-        """From where the page imported the packages that ``DRIFT_PACKAGES`` names."""
-        return dict(self.answers.get("package_origins", {}))
+        """From where the page imported the packages that it must have from the project."""
+        return dict(self.answers.get(package_origins.__name__, {}))
 
     @property
     def versions(self) -> Mapping[str, Any] | None:
         """What conditions may ask of its kernel; None if it couldn't be asked."""
-        return self.answers.get("report_versions")
+        return self.answers.get(report_versions.__name__)
 
     @property
     def probed(self) -> dict[str, Any]:

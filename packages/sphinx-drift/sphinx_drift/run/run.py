@@ -14,7 +14,12 @@ from jupyter_client.kernelspec import KernelSpecManager
 from nbformat import from_dict
 
 from sphinx_drift.probes import injected
-from sphinx_drift.run.choice import COVERAGE_VARIABLE, DEVICE_VARIABLE, page_environment
+from sphinx_drift.run.choice import (
+    COVERAGE_VARIABLE,
+    DEVICE_VARIABLE,
+    MODULE_VARIABLE,
+    page_environment,
+)
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import (
     compute_on_device,
@@ -63,10 +68,9 @@ def execute(notebook: NotebookNode, request: Request) -> Execution:
     not_to_run = set()
     for place, (cell, copy) in enumerate(zip(notebook.cells, ran.cells, strict=True)):
         if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = copy.get("outputs", []), None
-            if copy.cell_type == "code":
-                cell.execution_count = copy.execution_count
-            elif execution.reached(place):
+            cell.outputs = copy.get("outputs", [])
+            cell.execution_count = copy.get("execution_count")
+            if copy.cell_type != "code" and execution.reached(place):
                 not_to_run.add(place)
     for name in ("language_info", "widgets"):
         if name in ran.metadata:
@@ -97,22 +101,16 @@ def _job(notebook: NotebookNode, request: Request) -> Job:
     nbformat's constructors validate, slowly.
     """
     cells: list[dict[str, object]] = []
-    may_raise = set(request.may_raise)
     for place, cell in enumerate(notebook.cells):
+        part: dict[str, object] = {"id": f"cell-{place}", "metadata": {}}
         tags = cell.metadata.get("tags") or ()
-        part: dict[str, object] = {
-            "id": f"cell-{place}",
-            "metadata": {},
-            "cell_type": "markdown",
-            "source": "",
-        }
         if cell.cell_type == "code" and cell.source.strip() and SKIPS.isdisjoint(tags):
             part |= {"cell_type": "code", "source": cell.source}
             part |= {"outputs": [], "execution_count": None}
-        may_raise |= {place} if "raises-exception" in tags else set()
+        else:
+            part |= {"cell_type": "markdown", "source": ""}
         cells.append(part)
     kernel = kernel_name(notebook, request.kernel_aliases)
-    request = replace(request, may_raise=sorted(may_raise))
     metadata = {"kernelspec": {"name": kernel, "display_name": kernel}}
     bare = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     page = from_dict(bare)  # type: ignore[no-untyped-call]
@@ -136,17 +134,15 @@ def request_for(
         **settings: Other fields of the request.
 
     """
-    on_device = os.environ.get(DEVICE_VARIABLE, "cpu") != "cpu"
-    is_measured = COVERAGE_VARIABLE in os.environ
-    first = (
-        *(leave_no_bytecode, order_descriptors),
-        *((measure_coverage,) if is_measured else ()),
-        *((compute_on_device,) if on_device else ()),
-    )
+    own = [injected(leave_no_bytecode), injected(order_descriptors)]
+    if options := os.environ.get(COVERAGE_VARIABLE):
+        own.append(injected(measure_coverage, options))
+    if (device := os.environ.get(DEVICE_VARIABLE, "cpu")) != "cpu":
+        own.append(injected(compute_on_device, os.environ[MODULE_VARIABLE], device))
     return Request(
         folder.absolute(),
         before=(
-            *map(injected, (*first, *before)),
+            *(*own, *map(injected, before)),
             *(probe.before for probe in probes if probe.before),
         ),
         after=(injected(report_environment), *(probe.after for probe in probes)),

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
 from sphinx_drift.output.printed_text import FORMS, Part
-from sphinx_drift.source.lines import lines_of
-from sphinx_drift.source.markdown import DIRECTIVE
+from sphinx_drift.source.markdown import DIRECTIVE, lines_of
 from sphinx_drift.source.metadata import read_cell, with_own
 from sphinx_drift.source.variants import UNCONDITIONAL, read_condition
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.model import Kind, Outcome
-from sphinx_drift.source.lines import lines_of
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -31,6 +30,8 @@ _INFO = re.compile(r"(?s)\s*(?:\{([^\s{}]+)\})?(.*)")
 _OPTIONS = re.compile(r"\A(?:[ \t]*:[^:\s][^:\n]*:.*\n)+")
 """The options of a directive, at the beginning of what it holds."""
 _COMMENT = re.compile(r"\s*<!--.*-->", re.DOTALL)
+NEWLINE = re.compile(r"\r\n?|\n")
+"""What ends a line for Markdown and editors; to `str.splitlines` a form feed and others do too."""
 NEVER_RUN = "a code cell here is never run"
 NEVER_CHECKED = "an expectation here is never checked"
 _SWALLOWED = (
@@ -145,6 +146,18 @@ def _fence(token: Token, last_line: str, above: int) -> Fence:
         is_closed=bool(re.fullmatch(rf"[\s>]*{token.markup}{token.markup[0]}*\s*", last_line)),
         is_read=not (above or token.level) and (is_cell or directive.lower() == DIRECTIVE),
     )
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Return the lines of a text, without their ends.
+
+    Examples:
+        >>> lines_of("one\r\ntwo\f\n\nfour\u2028\n")
+        ['one', 'two\x0c', '', 'four\u2028']
+
+    """
+    lines = NEWLINE.split(text)
+    return lines if lines[-1] else lines[:-1]
 
 
 def read_markdown(text: str, config: MdParserConfig) -> Reading:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sphinx_drift.model import Cell, Kind, Outcome, Page
 from sphinx_drift.output.printed_text import Part
-from sphinx_drift.settings import read_page_table, table_in
-from sphinx_drift.source.lines import lines_of
+from sphinx_drift.settings import read_table, table_in
+from sphinx_drift.shapes import Place
+from sphinx_drift.source.markdown import lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -90,7 +92,7 @@ def with_own(page: Page, notebook: NotebookNode) -> Page:
     problems = list(page.problems)
     own: Mapping[str, Any] = {}
     try:
-        own = read_page_table(notebook.metadata.get("drift", {}))
+        own = read_table(notebook.metadata.get("drift", {}), Place.PAGE, Path())
     except ValueError as error:
         problems.append(Outcome(Kind.OPTION, 1, message=str(error)))
     cells: list[Cell] = []

@@ -10,10 +10,9 @@ from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.output.printed_text import read_outputs
-from sphinx_drift.source.fixes import Fixes
 from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
-from sphinx_drift.source.update_page import page_with_outputs
+from sphinx_drift.source.update_page import Fixes, page_with_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
     from sphinx_drift.output.filters import Filter
-    from sphinx_drift.source.fixes import Fixes
+    from sphinx_drift.source.update_page import Fixes
 
 
 def notebook_with_outputs(text: str, fixes: Fixes) -> str:

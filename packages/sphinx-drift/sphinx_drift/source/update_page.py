@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import apply_filters
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, read_outputs
-from sphinx_drift.source.lines import NEWLINE
-from sphinx_drift.source.markdown import DIRECTIVE
+from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sphinx_drift.model import Cell, Outcome
+    from nbformat import NotebookNode
+
+    from sphinx_drift.model import Cell, Expectation, Outcome, Page
+    from sphinx_drift.output.filters import Filter
     from sphinx_drift.output.printed_text import Printed
-    from sphinx_drift.source.fixes import Fixes
+
+
+class Fixes(NamedTuple):
+    """What is to be written into a page or a notebook."""
+
+    page: Page
+    """What it documents."""
+    executed: NotebookNode
+    """Its notebook, as it was run."""
+    outcomes: Sequence[Outcome]
+    """What new outputs fix."""
+    reasons: Mapping[int, str]
+    """Why outputs can't be checked, by the numbers of their cells."""
+    filters: Sequence[Filter]
+    """What is never written as it was printed."""
 
 
 def page_with_outputs(text: str, fixes: Fixes) -> str:
@@ -36,21 +52,24 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
                 lines[cell.last_line : cell.last_line] = _like(lines[cell.last_line - 1], new)
         texts = {o.line: _text(o) for o in outcomes if o.kind in (Kind.DRIFT, Kind.EMPTY)}
         for expectation in reversed(cell.expectations):
-            first, body, last = expectation.line, expectation.body_line, expectation.end_line + 1
-            opening, *content = (
-                line.rstrip("\r\n").removeprefix(_indent(lines[first - 1]))
-                for line in lines[first - 1 : last - 1]
-            )
-            options, rows = content[: body - first - 1], content[body - first - 1 :]
-            if reason and not expectation.unchecked:
-                options.append(f":unchecked: {reason}")
-            elif first in texts:
-                rows = _rows(texts[first])
-            else:
-                continue
-            block = _block(opening, [*filter(str.strip, options)], rows)
-            lines[first - 1 : last] = _like(lines[first - 1], block)
+            block = slice(expectation.line - 1, expectation.end_line + 1)
+            why = "" if expectation.unchecked else reason
+            if why or expectation.line in texts:
+                new_text = texts.get(expectation.line, "")
+                lines[block] = _rewritten(lines[block], expectation, why, new_text)
     return "".join(lines).removesuffix(ends[0])
+
+
+def _rewritten(block: Sequence[str], expectation: Expectation, reason: str, text: str) -> list[str]:
+    """Return the lines of an expectation with a reason not to check it, or else another text."""
+    opening, *content = (line.rstrip("\r\n").removeprefix(_indent(block[0])) for line in block[:-1])
+    count = expectation.body_line - expectation.line - 1
+    options, rows = content[:count], content[count:]
+    if reason:
+        options = [f":unchecked: {reason}", *(options or [""])]
+    else:
+        rows = _rows(text)
+    return _like(block[0], _block(opening, options, rows))
 
 
 def _like(line: str, rows: Iterable[str]) -> list[str]:
@@ -70,9 +89,10 @@ def _block(opening: str, options: Sequence[str], rows: Sequence[str]) -> list[st
     longest = max(map(len, re.findall(rf"(?m)^[ \t]*({mark}+)", "\n".join(rows))), default=0)
     name = opening.lstrip(mark)
     fence = mark * max(len(opening) - len(name), longest + 1)
-    # Without a blank line, the first row could be read as an option.
-    gap = [""] if options or "".join(rows[:1]).lstrip().startswith(":") else []
-    return [fence + name, *options, *gap, *rows, fence]
+    ends_blank = bool(options) and not options[-1].strip()
+    if rows and rows[0].lstrip().startswith(":") and not ends_blank:
+        options = [*options, ""]  # else that row would be read as an option
+    return [fence + name, *options, *rows, fence]
 
 
 def _text(outcome: Outcome) -> str:
@@ -106,6 +126,7 @@ def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, fixes: Fixe
             options.append(f":raises: {raises}")
         if reason:
             options.append(f":unchecked: {reason}")
+        options += [""] * bool(options)
         rows = [] if reason else _rows(apply_filters(output.select(part), fixes.filters))
         yield from _block(f"```{{{DIRECTIVE}}}", options, rows)
 

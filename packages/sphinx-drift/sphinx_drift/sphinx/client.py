@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import re
 import traceback
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sphinx_drift.book import left_out
 from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
-from sphinx_drift.run_and_judge import run_and_judge
+from sphinx_drift.run_and_judge import ready, run_and_judge
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.expectations import read_page
 from sphinx_drift.source.markdown import read_markdown
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook
 from sphinx_drift.source.variants import chosen
+from sphinx_drift.sphinx.marks import mark_of
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
     Parser,
@@ -33,39 +34,40 @@ from sphinx_drift.sphinx.shown import (
     settle_streams,
     show_documented,
     show_stored,
-    stored_outputs,
     widgets_as_text,
 )
-from sphinx_drift.sphinx.state import file_of, record, state_of
+from sphinx_drift.sphinx.state import current_page, file_of, record, state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Iterator, Mapping
 
     from docutils import nodes
     from nbformat import NotebookNode
-    from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.model import Page
+    from sphinx_drift.sphinx.marks import drift_mark
 
 
 _UNSEEN = "the expectation isn't on the page: something above it has swallowed it"
 _EMPTY = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
 """What is shown of a notebook that can't be read."""
+_LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
+"""A file that a cell's code is taken from."""
 
 
 class Claim(NamedTuple):
-    """What came of an expectation, until its directive asks for that."""
+    """The mark of an expectation, until its directive asks for it."""
 
     line: int
     content: str
-    outcome: Outcome | None
-    """None for one of which a reader is shown nothing."""
+    mark: drift_mark | None
+    """None if a reader is not shown the output."""
 
 
 class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
     """Reads a page as MyST-NB does, with a client that checks what it runs.
 
-    A page with nothing to check is run by MyST-NB's own client.
+    A page with nothing to check is run by MyST-NB's own client, and its outputs are counted.
     """
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
@@ -77,150 +79,124 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             except ValueError as error:  # MyST-NB takes for granted what a notebook holds
                 record(env, Outcome(Kind.UNREADABLE, 1, message=str(error)))
                 inputstring = _EMPTY
-        unchecked: list[tuple[Page, NotebookClientBase]] = []
+        unchecked: list[tuple[Page, NotebookNode]] = []
 
-        def client(
-            stock: Callable[..., NotebookClientBase],
-            notebook: NotebookNode,
-            source: str,
-            nb_config: Any,
-            logger: Any,
-            *others: Any,
-            **options: Any,
-        ) -> NotebookClientBase:
-            ours = VerifyingClient(notebook, Path(source), nb_config, logger, inputstring, document)
+        def client(stock: Callable[..., NotebookClientBase], *arguments: Any) -> NotebookClientBase:
+            notebook, source, nb_config, logger, *_ = arguments
+            ours = VerifyingClient(inputstring, document, notebook, Path(source), nb_config, logger)
             if ours.page is None or ours.page.is_checked:
                 return ours
-            theirs = stock(notebook, source, nb_config, logger, *others, **options)
-            unchecked.append((ours.page, theirs))
-            return theirs
+            unchecked.append((ours.page, notebook))
+            return stock(*arguments)
 
         claims: list[Claim] = []
         document.attributes["drift_claims"] = claims
         with with_clients(client):
             super().parse(inputstring, document)
         del document.attributes["drift_claims"]
-        for page, theirs in unchecked:
-            _count_outputs(env, page, theirs.notebook)
+        for page, notebook in unchecked:
+            everything = Execution(frozenset(cell.index for cell in page.cells))
+            result = judge_page(page, notebook, everything, file=file_of(env))
+            if result.outcomes:
+                record(env, *result.outcomes, cells=result.cells)
         for claim in claims:
             record(env, Outcome(Kind.UNREADABLE, claim.line, message=_UNSEEN))
 
 
-def _count_outputs(env: BuildEnvironment, page: Page, notebook: NotebookNode) -> None:
-    """Record the outputs of a page that documents none."""
-    state_of(env).seconds.pop(env.docname, None)
-    everything = Execution(frozenset(cell.index for cell in page.cells))
-    result = judge_page(page, notebook, everything, file=file_of(env))
-    if result.outcomes:
-        record(env, *result.outcomes, cells=result.cells)
+@contextmanager
+def _reporting_errors(document: nodes.document) -> Iterator[None]:
+    """Record an error of ours, which must never pass for a success."""
+    try:
+        yield
+    except Exception:  # noqa: BLE001 - whatever it is
+        message = traceback.format_exc(limit=-3)
+        record(document.settings.env, Outcome(Kind.COULD_NOT_CHECK, 1, message=message))
+        document.attributes["drift_claims"] = None
 
 
 class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
     """Runs a page in a fresh kernel, whatever the execution mode, and checks it."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - MyST-NB's four, and the page
-        self,
-        notebook: NotebookNode,
-        path: Path,
-        nb_config: Any,
-        logger: Any,
-        source: str,
-        document: nodes.document,
-    ) -> None:
-        """Keep the page's source, and the document that it is read into."""
-        super().__init__(notebook, path, nb_config, logger)
-        self._source = source
-        self._document = document
+    def __init__(self, source: str, document: nodes.document, *of_myst_nb: Any) -> None:
+        """Read a page, of a source that is read into a document."""
+        super().__init__(*of_myst_nb)
+        self._source, self._document = source, document
+        self._env = env = document.settings.env
         self.page: Page | None = None
-        """What it documents; None if that can't be read."""
-        with suppress(Exception):  # it is read again, where an error is recorded
-            self.page = self._read()
-        env = document.settings.env
-        env.metadata[env.docname]["drift_complete"] = bool(self.page and self.page.complete)
+        """What it documents; None if that can't be read, which is recorded."""
+        env.metadata[env.docname]["drift_complete"] = False
+        with _reporting_errors(document):
+            if "source_map" in self.notebook.metadata and not is_notebook(self._path):
+                reading = read_markdown(source, markdown_config(env))
+                page = read_page(reading, self.notebook, self.nb_config)
+            else:
+                page = read_notebook(self.notebook, self.nb_config)
+            self.page = state_of(env).settings.applied_to(page, self._path)
+            is_run = self.page.is_checked and bool(page.cells or page.problems)
+            known = current_page(env)
+            known.seconds = (known.seconds or 0.0) if is_run else None
+            env.metadata[env.docname]["drift_complete"] = self.page.complete
 
     def start_client(self) -> None:
         """Run the page's cells and record what came of them."""
-        try:
-            self._verify()
-        except Exception:  # noqa: BLE001 - an error here must never pass for a success
-            env = self._document.settings.env
-            message = traceback.format_exc(limit=-3)
-            record(env, Outcome(Kind.COULD_NOT_CHECK, 1, message=message))
-            self._document.attributes["drift_claims"] = None
+        page = self.page
+        if page and (page.cells or page.problems):
+            with _reporting_errors(self._document):
+                why = self._left_out()
+                marks = self._leave_out(page, why) if why else self._verify(page)
+                self._document.attributes["drift_claims"] += _claims(page, marks)
 
-    def _read(self) -> Page:
-        env = self._document.settings.env
-        if "source_map" in self.notebook.metadata and not is_notebook(self._path):
-            reading = read_markdown(self._source, markdown_config(env))
-            page = read_page(reading, self.notebook, self.nb_config)
-        else:
-            page = read_notebook(self.notebook, self.nb_config)
-        return state_of(env).settings.applied_to(page, self._path)
-
-    def _verify(self) -> None:
-        env = self._document.settings.env
-        page, state = self.page or self._read(), state_of(env)
-        if not page.cells and not page.problems:
-            state.seconds.pop(env.docname, None)
-            return
-        state.seconds.setdefault(env.docname, 0.0)
+    def _left_out(self) -> str:
+        """Return the setting by which the page is not executed; nothing if it is."""
         config = self.nb_config
         why = left_out(self._path, config.execution_mode, config.execution_excludepatterns)
-        if why:
-            key = config.metadata_key
-            own = "execution_mode" in table_in(self.notebook.metadata, key)
-            why = f"{key}: execution_mode" if own and why == "nb_execution_mode" else why
-            result = PageResult(
-                file_of(env),
-                cells=len(page.cells),
-                left_out=why,
-                is_optional=page.is_notebook and not page.complete,
-            )
-            state.results[env.docname] = result
-            self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
-            self._claim(page, result)
-            return
+        key = config.metadata_key
+        own = "execution_mode" in table_in(self.notebook.metadata, key)
+        return f"{key}: execution_mode" if own and why == "nb_execution_mode" else why
+
+    def _leave_out(self, page: Page, why: str) -> Mapping[int, drift_mark]:
+        """Record that the page is not executed, so that no expectation gets a mark."""
+        self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
+        is_optional = page.is_notebook and not page.complete
+        record(self._env, cells=len(page.cells), left_out=why, is_optional=is_optional)
+        return {}
+
+    def _verify(self, page: Page) -> Mapping[int, drift_mark]:
+        """Run the page and record its result; return the marks of expectations by their lines."""
+        env, state, known = self._env, state_of(self._env), current_page(self._env)
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
-        stored = stored_outputs(self.notebook) if page.is_notebook else {}
+        stored = [cell.get("outputs", []) for cell in self.notebook.cells]
         settings = state.settings
-        if config.execution_mode != "cache":  # its own metadata says so
+        if self.nb_config.execution_mode != "cache":  # its own metadata says so
             settings = replace(settings, cache=None)
-        result, execution, _ = run_and_judge(
-            page,
-            self.notebook,
-            folder=self._path.parent,
-            file=file_of(env),
-            settings=settings,
-        )
-        every, page = page, chosen(page, execution.versions)
-        for path in execution.answers.get(reads.__name__, ()) if settings.live else ():
+        to_run = ready(Path(file_of(env)), page, self.notebook, settings)
+        result, execution, _ = run_and_judge(to_run)
+        for path in execution.answers.get(reads.__name__, ()) if env.config.drift_live else ():
             if Path(path).is_file():
                 env.note_dependency(path)  # Sphinx reads the page again when the file changes
-        show_stored(self.notebook, stored, execution)
+        page = chosen(page, execution.versions)
+        show_stored(self.notebook, stored)
         settle_streams(self.notebook)
         if state.shows_text and page.complete and not page.is_notebook:
             widgets = widgets_as_text(self.notebook, page)
             result = replace(result, outcomes=(*result.outcomes, *widgets))
         show_documented(self.notebook, page)
-        state.results[env.docname] = result
-        state.probed[env.docname] = execution.probed
-        state.cache_keys[env.docname] = execution.cache_key
-        state.ran.add(env.docname)
         self.exec_metadata = execution_metadata(execution)
-        state.seconds[env.docname] = self.exec_metadata["runtime"]
-        self._claim(every, result, {*hidden(self.notebook, page)})
-
-    def _claim(self, page: Page, result: PageResult, unseen: Collection[int] = ()) -> None:
-        """Leave what came of each expectation to its directive; not what no reader is shown."""
-        outcomes = {o.line: o for o in result.outcomes if o.body_line and o.line not in unseen}
-        expectations = [e for cell in page.cells for e in cell.expectations if not page.is_notebook]
-        written = [(e.line, e.content) for e in expectations]
-        written += [(p.line, p.documented) for p in page.problems if p.kind is Kind.NO_CELL]
-        self._document.attributes["drift_claims"] += [
-            Claim(line, content, outcomes.get(line)) for line, content in sorted(written)
-        ]
+        known.result, known.seconds = result, self.exec_metadata["runtime"]
+        known.probed, known.cache_key = execution.probed, execution.cache_key
+        state.ran.add(env.docname)
+        unseen, ran_at = {*hidden(self.notebook, page)}, self.exec_metadata["mtime"]
+        return {
+            outcome.line: mark_of(outcome, result, ran_at)
+            for outcome in result.outcomes
+            if outcome.body_line and outcome.line not in unseen
+        }
 
 
-_LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
-"""A file that a cell's code is taken from."""
+def _claims(page: Page, marks: Mapping[int, drift_mark]) -> list[Claim]:
+    """Return what each directive of a page is to ask for, in their order."""
+    expectations = [e for cell in page.cells for e in cell.expectations if not page.is_notebook]
+    written = [(e.line, e.content) for e in expectations]
+    written += [(p.line, p.documented) for p in page.problems if p.kind is Kind.NO_CELL]
+    return [Claim(line, content, marks.get(line)) for line, content in sorted(written)]

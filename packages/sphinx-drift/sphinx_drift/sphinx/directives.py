@@ -9,10 +9,9 @@ from docutils import nodes
 from myst_nb.core.read import UnexpectedCellDirective
 from sphinx.util.docutils import SphinxDirective
 
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN
-from sphinx_drift.sphinx.marks import drift_mark, mark_details, mark_text
-from sphinx_drift.sphinx.state import is_complete, record, state_of
+from sphinx_drift.sphinx.state import current_page, is_complete, record
 
 if TYPE_CHECKING:
     from sphinx_drift.sphinx.client import Claim
@@ -39,15 +38,7 @@ class ExpectedOutput(SphinxDirective):
             _record_unseen(self, NEVER_CHECKED, content)
             return []
         claims.remove(claim)
-        outcome, docname = claim.outcome, self.env.docname
-        if outcome is None:
-            return []
-        page = state_of(self.env).results[docname]
-        label = outcome.kind.label
-        summary, details = mark_text(outcome, label), mark_details(outcome, page)
-        if page.from_cache and outcome.kind is Kind.VERIFIED:
-            summary += ", from the cache"
-        return [drift_mark("", label=label, summary=summary, details=details, docname=docname)]
+        return [claim.mark] if claim.mark else []
 
 
 class NestedCell(UnexpectedCellDirective, SphinxDirective):  # type: ignore[misc]  # untyped
@@ -78,7 +69,8 @@ def _record_unseen(directive: SphinxDirective, message: str, documented: str = "
         record(env, Outcome(Kind.NESTED, directive.lineno, message=message, documented=documented))
         return
     outcome = Outcome(Kind.UNREADABLE, 1, message=_NO_NOTEBOOK)
-    if outcome not in state_of(env).results.get(env.docname, PageResult("")).outcomes:
+    page = current_page(env).result
+    if page is None or outcome not in page.outcomes:
         record(env, outcome)
 
 

@@ -1,4 +1,4 @@
-"""The small mark below an output that says whether it was verified, how, on what and when."""
+"""The mark below an output that says whether it was verified, how, on what and when."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from docutils import nodes
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind
+from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.summary import describe_environment
-from sphinx_drift.sphinx.private_api import execution_data
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from sphinx.application import Sphinx
     from sphinx.config import Config
-    from sphinx.environment import BuildEnvironment
 
     from sphinx_drift.model import Outcome, PageResult
 
 
 class drift_mark(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so
-    """The small mark below an output that says whether it was verified."""
+    """A mark below an output, which says whether it was verified."""
 
 
 # What the policies ask for, to a reader who asks what "verified" means.
@@ -40,45 +41,58 @@ def add_static_path(_: Sphinx, config: Config) -> None:
     config.html_static_path = [*config.html_static_path, str(STYLE.parent)]
 
 
+def _has_marks(app: Sphinx) -> bool:
+    """Whether this build's readers can open marks: on web pages, and not in an e-book."""
+    return app.builder.format == "html" and app.builder.name != "epub"
+
+
 def add_style(app: Sphinx) -> None:
-    """Give pages the style of marks, before that of a theme; an e-book has no marks."""
-    if app.builder.name == "epub":
-        app.config.html_static_path.remove(str(STYLE.parent))
-    else:
+    """Give pages the style of marks, before that of a theme."""
+    if _has_marks(app):
         app.add_css_file(STYLE.name, priority=100)
 
 
-def mark_text(outcome: Outcome, label: str) -> str:
-    """Say what came of an output, as short as can be."""
+def mark_of(outcome: Outcome, page: PageResult, ran_at: float) -> drift_mark:
+    """Return the mark of an output: its outcome, as short as can be, and details to unfold."""
+    day = f"Run on {datetime.fromtimestamp(ran_at, UTC):%Y-%m-%d}."
+    details = [*_details(outcome, page), day]
+    return drift_mark(
+        "", label=outcome.kind.label, summary=_summary(outcome, page), details=details
+    )
+
+
+def _summary(outcome: Outcome, page: PageResult) -> str:
+    """Say what came of an output."""
+    label, waived = outcome.kind.label, len(outcome.verdict.waived)
     if outcome.kind is Kind.NOT_COMPARED:
         return f"not compared here: {outcome.message}"
     if outcome.kind is Kind.UNCHECKED:
         return f"{label}: {outcome.message}"
-    waived = len(outcome.verdict.waived)
-    return f"{label}, {waived} waived" if waived else label
-
-
-def mark_details(outcome: Outcome, page: PageResult) -> list[str]:
-    """Say how it was compared, what was forgiven, and on what it ran."""
-    verdict = outcome.verdict
-    if outcome.kind in (Kind.UNCHECKED, Kind.NOT_COMPARED):
-        return [describe_environment([page])]
-    waived = [f"{w.documented} → {w.executed}: {w.reason}" for w in verdict.waived]
+    text = f"{label}, {waived} waived" if waived else label
     is_verified = outcome.kind is Kind.VERIFIED
-    sentences = [_POLICY_SENTENCES[page.policy]] if is_verified and not waived else []
-    if outcome.reference_only and is_verified:
-        sentences = [f"It holds on the reference environment alone: {outcome.reference_only}."]
-    places = len(verdict.accepted)
-    rounded = [f"Up to rounding in {places} place{'s' * (places > 1)}."] if places else []
-    if page.from_cache:
-        sentences.append("An earlier run printed it, and the cache has kept it.")
-    return [*sentences, *waived, *rounded, describe_environment([page])]
+    return f"{text}, from the cache" if page.from_cache and is_verified else text
+
+
+def _details(outcome: Outcome, page: PageResult) -> Iterator[str]:
+    """Say how an output was compared, what was forgiven, and on what it ran."""
+    verdict = outcome.verdict
+    if outcome.kind is Kind.VERIFIED:
+        if outcome.reference_only:
+            yield f"It holds on the reference environment alone: {outcome.reference_only}."
+        elif not verdict.waived:
+            yield _POLICY_SENTENCES[page.policy]
+        if page.from_cache:
+            yield "An earlier run printed it, and the cache has kept it."
+    for waiver in verdict.waived:
+        yield f"{waiver.documented} → {waiver.executed}: {waiver.reason}"
+    if verdict.accepted:
+        yield f"Up to rounding in {many(len(verdict.accepted), 'number')}."
+    yield describe_environment([page])
 
 
 def visit_mark(translator: Any, node: drift_mark) -> None:
     """Write the mark: what came of the output, and behind it how, on what and when."""
-    words = [*node["details"], *_day(translator.builder.env, node["docname"])]
-    details = "".join(f"<span>{translator.encode(word)}</span> " for word in words)
+    details = "".join(f"<span>{translator.encode(word)}</span> " for word in node["details"])
     translator.body.append(
         f'<div class="drift-mark drift-{node["label"].replace(" ", "-")}"><details>'
         f"<summary>{translator.encode(node['summary'])}</summary><p>{details}</p></details></div>\n"
@@ -86,14 +100,8 @@ def visit_mark(translator: Any, node: drift_mark) -> None:
     raise nodes.SkipNode
 
 
-def _day(env: BuildEnvironment, docname: str) -> list[str]:
-    """Return the day on which a page was run."""
-    data = execution_data(env, docname)
-    return [f"Run on {datetime.fromtimestamp(data['mtime'], UTC):%Y-%m-%d}."] if data else []
-
-
 def drop_marks(app: Sphinx, doctree: nodes.document, _: str) -> None:
-    """Leave the marks out where readers can't open them: no other writer has to know them."""
-    if app.builder.format != "html":
+    """Leave the marks out elsewhere: no other writer has to know them."""
+    if not _has_marks(app):
         for mark in [*doctree.findall(drift_mark)]:
             mark.parent.remove(mark)

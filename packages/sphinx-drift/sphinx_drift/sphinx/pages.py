@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,16 +18,23 @@ from sphinx.errors import ConfigError
 from sphinx_drift.book import left_out
 from sphinx_drift.run import cache
 from sphinx_drift.run.choice import is_ci
-from sphinx_drift.run_and_judge import run_ahead
+from sphinx_drift.run.reads import stamp_of
+from sphinx_drift.run_and_judge import ready, run_ahead
+from sphinx_drift.settings import table_in
+from sphinx_drift.source.metadata import left_out_by
+from sphinx_drift.source.read_source import load
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.quotations import names_quoted
 from sphinx_drift.sphinx.state import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
+
+    from sphinx_drift.run_and_judge import Ready
+    from sphinx_drift.settings import Settings
 
 
 def find_outdated(
@@ -37,9 +45,13 @@ def find_outdated(
     failed = {name for name, page in state.results.items() if page.failed}
     failed |= {name for name in env.found_docs & env.all_docs.keys() if _changed(env, name)}
     # Sphinx adds pages that changed, or a file that they read.
-    every = () if state.settings.live and not is_ci() else state.seconds
+    runs_all = is_ci() or not app.config.drift_live
     current = cache.current(state.settings.cache) if state.settings.cache else ()
-    run = {name for name in every if state.cache_keys.get(name) not in current}
+    run = {
+        name
+        for name, page in state.pages.items()
+        if runs_all and page.seconds is not None and page.cache_key not in current
+    }
     outdated = (run | failed) & env.found_docs
     _drop_glue(app, env.found_docs - outdated - added - changed)
     return sorted(outdated)
@@ -58,13 +70,13 @@ def _changed(env: BuildEnvironment, name: str) -> bool:
 
     Times are not compared with a clock, which may have been ahead: the file is as it was, or not.
     """
-    return state_of(env).stamps.get(name) != _stamps(env, name)
+    return state_of(env).pages[name].stamps != _stamps(env, name)
 
 
 def _stamps(env: BuildEnvironment, name: str) -> list[list[int] | None]:
     """Return what changes with the files of a page."""
     files = [Path(env.doc2path(name)), *(env.srcdir / f for f in env.dependencies[name])]
-    return [cache.stamp_of(file) for file in sorted(files)]
+    return [stamp_of(str(file)) for file in sorted(files)]
 
 
 def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
@@ -73,28 +85,42 @@ def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> 
     Pages of prose are read before them: libraries may still be loading.
     """
     state, config = state_of(env), app.config
-    state.began = time.time_ns() // 1000
+    state.began = time.time_ns()
     names = [Path(env.doc2path(name)) for name in env.found_docs]
     for pattern in state.settings.require:
         if not any(map(pattern.matches, names)):
             raise ConfigError(f"drift_require: no page matches {pattern.text!r}")
     mode, patterns = config.nb_execution_mode, config.nb_execution_excludepatterns
-    by_time = sorted(docnames, key=lambda name: -state.seconds.get(name, 0.0))
+    by_time = sorted(docnames, key=lambda name: -(state.pages[name].seconds or 0.0))
     paths = [Path(env.doc2path(name)) for name in by_time]
     sure = [path for path in paths if not left_out(path, mode, patterns)]
-    begun = run_ahead(dict.fromkeys(sure, state.settings))
+    begun = run_ahead(_to_begin(sure, state.settings))
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
+
+
+def _to_begin(paths: Iterable[Path], settings: Settings) -> Iterator[Ready]:
+    """Yield the pages that run for sure: of one with a mode of its own, its parser knows."""
+    key = settings.metadata_key
+    for path in paths:
+        with suppress(Exception):  # it is read again, where that is an outcome
+            if loaded := load(path):
+                page = ready(path, *loaded, settings)
+                own = page.notebook.metadata
+                has_mode = "execution_mode" in table_in(own, key) or left_out_by(own, key)
+                if page.page.is_checked and not has_mode:
+                    yield page
 
 
 def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Have Sphinx write the pages that may show what cells of others printed in this build."""
     state = state_of(env)
-    began = state.began * 1000
-    for name in env.all_docs.keys() - state.stamps.keys():  # those that were read in this build
-        stamps = _stamps(env, name)
-        # What is saved or deleted while a page is read may be in it or not: it is read again.
-        is_late = any(stamp is None or began < stamp[1] for stamp in stamps)
-        state.stamps[name] = None if is_late else stamps
+    for name in env.all_docs:
+        known = state.pages[name]
+        if known.stamps is None:  # it was read in this build
+            stamps = _stamps(env, name)
+            # What is saved or deleted while a page is read may be in it or not: it is read again.
+            if all(stamp and stamp[1] <= state.began for stamp in stamps):  # its ctime
+                known.stamps = stamps
     printed: tuple[set[str], set[str]] = set(), set()  # before, and in this build
     for name, page in state.results.items():
         printed[name in state.ran].update(outcome.name for outcome in page.outcomes)
@@ -109,7 +135,7 @@ def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
 def end_workers(_app: Sphinx, exception: Exception | None) -> None:
     """End the processes that Sphinx has forked if a build ends by an exception.
 
-    Python waits for them when it ends, and they wait for somebody to take what they have read.
+    Python waits for them when it ends, and they wait for Sphinx to take what they have read.
     """
     if exception is not None:
         for child in multiprocessing.active_children():

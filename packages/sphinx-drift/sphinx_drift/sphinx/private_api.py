@@ -53,11 +53,6 @@ def execution_metadata(execution: Execution) -> dict[str, Any]:
     }
 
 
-def execution_data(env: BuildEnvironment, docname: str) -> dict[str, Any]:
-    """Return what MyST-NB keeps of a page's run, such as its time; nothing if it was not run."""
-    return myst_nb.NbMetadataCollector.get_exec_data(env, docname) or {}
-
-
 def markdown_config(env: BuildEnvironment) -> MdParserConfig:
     """Return how MyST-Parser reads Markdown, as conf.py says."""
     config: MdParserConfig = env.myst_config  # type: ignore[attr-defined]

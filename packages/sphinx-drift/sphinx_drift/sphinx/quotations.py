@@ -35,7 +35,7 @@ class PrintedRole(SphinxRole):
     """Quotes a number that a cell printed: ``{printed}`weights[1] .0%```."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Leave a place for the number."""
+        """Leave a node that is filled in later."""
         node = quoted_number("", "?", target=self.text, classes=["drift-quoted"])
         self.set_source_info(node)
         return [node], []

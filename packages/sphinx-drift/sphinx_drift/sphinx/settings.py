@@ -11,14 +11,14 @@ from weakref import WeakKeyDictionary
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
-from sphinx_drift.book import Book, names_read, written_settings
+from sphinx_drift.book import Book, written_settings
 from sphinx_drift.device import choose_device
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run.__main__ import collect_rarely
 from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
-from sphinx_drift.run.reads import reads, watch_reads
+from sphinx_drift.run.reads import reads, stamp_of, watch_reads
 from sphinx_drift.settings import Settings, entries
 from sphinx_drift.shapes import Place, refuse_unknown
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sphinx.config import Config
 
 _LOGGER = logging.getLogger(__name__)
-_READS = Probe(injected(watch_reads), injected(reads))
+_READS = Probe(injected(watch_reads, helper=stamp_of), injected(reads))
 _CACHE = ".jupyter_cache"
 """The folder where MyST-NB has outputs kept, beside the output folder, if conf.py names none."""
 PROBES: WeakKeyDictionary[Sphinx, list[Probe]] = WeakKeyDictionary()
@@ -81,14 +81,14 @@ def read_settings(app: Sphinx) -> None:
     """Read the configuration before the first page."""
     with _refusing():
         settings = _resolved(app)
-        device = choose_device(settings.device, module=settings.devices)
+        device = choose_device(settings.device, modules={settings.devices})
     if device:
         _LOGGER.info("pages compute on %s", device)
     state = state_of(app.env)
     state.ran.clear()
     state.shows_text = app.builder.format not in ("", "html")
     cache = _cache_folder(app, settings)
-    probes = (*PROBES.get(app, ()), *[_READS] * bool(settings.live or cache))
+    probes = (*PROBES.get(app, ()), *[_READS] * bool(app.config.drift_live or cache))
     state.settings = replace(settings, probes=probes, cache=cache)
 
 
@@ -104,7 +104,7 @@ def _refusing() -> Iterator[None]:
 def _cache_folder(app: Sphinx, settings: Settings) -> Path | None:
     """Return where MyST-NB's cache is, if the book asks for it and nothing asks for a run."""
     config = app.config
-    runs_all = is_ci() or settings.live or settings.twice
+    runs_all = is_ci() or config.drift_live or settings.twice
     if config.nb_execution_mode != "cache" or runs_all:
         return None
     beside = Path(app.outdir).parent / _CACHE
@@ -113,5 +113,5 @@ def _cache_folder(app: Sphinx, settings: Settings) -> Path | None:
 
 def _resolved(app: Sphinx) -> Settings:
     """Return what conf.py says, where it doesn't what the project's file says."""
-    own = {name: app.config[name] for name in names_read()}
-    return replace(Book(Path(app.confdir), own).resolved, live=app.config.drift_live)
+    own = {setting.name: setting.value for setting in app.config}
+    return Book(Path(app.confdir), own).resolved

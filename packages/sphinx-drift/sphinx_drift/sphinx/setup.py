@@ -9,12 +9,7 @@ from sphinx_drift.source.markdown import DIRECTIVE
 from sphinx_drift.sphinx.client import VerifyingParser
 from sphinx_drift.sphinx.directives import ExpectedOutput, NestedCell
 from sphinx_drift.sphinx.marks import add_static_path, add_style, drift_mark, drop_marks, visit_mark
-from sphinx_drift.sphinx.pages import (
-    end_workers,
-    find_outdated,
-    run_pages_ahead,
-    showing_others,
-)
+from sphinx_drift.sphinx.pages import end_workers, find_outdated, run_pages_ahead, showing_others
 from sphinx_drift.sphinx.quotations import (
     PrintedRole,
     QuoteNumbers,
@@ -42,8 +37,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(QuoteNumbers)
     app.add_node(drift_mark, html=(visit_mark, None))
     app.connect("config-inited", before_reading)
-    app.connect("builder-inited", read_settings)
     app.connect("config-inited", add_static_path)
+    app.connect("builder-inited", read_settings)
     app.connect("builder-inited", add_style)
     app.connect("env-get-outdated", find_outdated)
     # Others may add pages before.
@@ -57,7 +52,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", end_workers)
     return {
         "version": "1",
-        "env_version": 13,
+        "env_version": 14,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

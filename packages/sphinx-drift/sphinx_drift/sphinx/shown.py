@@ -10,16 +10,14 @@ from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.output.html_text import read_html
 from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, read_outputs
 from sphinx_drift.output.screen import on_screen, without_links
-from sphinx_drift.run.results import SKIPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from nbformat import NotebookNode
 
     from sphinx_drift.model import Cell, Page
     from sphinx_drift.output.printed_text import Value
-    from sphinx_drift.run.results import Execution
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."
@@ -84,21 +82,10 @@ def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
                     yield Outcome(Kind.UNDOCUMENTED, cell.line, message=message, **where)
 
 
-def stored_outputs(notebook: NotebookNode) -> dict[int, list[NotebookNode]]:
-    """Return the outputs that a notebook has stored, by the place of their cell."""
-    code = ((i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-    return {index: list(cell.outputs) for index, cell in code if cell.outputs}
-
-
-def show_stored(
-    notebook: NotebookNode, stored: Mapping[int, list[NotebookNode]], execution: Execution
-) -> None:
+def show_stored(notebook: NotebookNode, stored: Iterable[list[NotebookNode]]) -> None:
     """Show again what was stored of the cells that were not executed, under a note that says so."""
-    stopped_at = execution.failure.index if execution.failure else None
-    for index, outputs in stored.items():
-        cell = notebook.cells[index]
-        is_run = index in execution.executed or index == stopped_at
-        if not is_run or SKIPS & {*(cell.metadata.get("tags") or ())}:
+    for cell, outputs in zip(notebook.cells, stored, strict=True):
+        if outputs and cell.execution_count is None:
             note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
             warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
             cell.outputs = [warning, *outputs]

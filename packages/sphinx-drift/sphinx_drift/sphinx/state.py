@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,27 +18,40 @@ if TYPE_CHECKING:
 
 
 @dataclass
+class PageState:
+    """What is known of one page."""
+
+    result: PageResult | None = None
+    """Its outcomes; None if it has no cells, and nothing that is never looked at."""
+    seconds: float | None = None
+    """How long its cells took, 0 if they were not run; None if it has none to check."""
+    probed: Mapping[str, Any] = field(default_factory=dict)
+    """What the probes of extensions returned."""
+    cache_key: str = ""
+    """The key by which jupyter-cache has its run, if it has it."""
+    stamps: list[list[int] | None] | None = None
+    """The stamps of its files when it was read; None if they changed meanwhile."""
+
+
+@dataclass
 class State:
-    """What is known of a book's pages, by document name."""
+    """What is known of a book."""
 
     settings: Settings = field(default_factory=Settings)
     """How pages are run and compared in this build."""
-    results: dict[str, PageResult] = field(default_factory=dict)
-    """What came of each page that has cells, or something that is never looked at."""
-    seconds: dict[str, float] = field(default_factory=dict)
-    """How long each page with cells took; 0 if it was not run."""
-    probed: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    """What the probes of extensions returned of each page."""
-    stamps: dict[str, list[list[int] | None] | None] = field(default_factory=dict)
-    """The times and sizes of the files of each page, as they were when it was read."""
+    pages: defaultdict[str, PageState] = field(default_factory=lambda: defaultdict(PageState))
+    """What is known of each page, by document name."""
     ran: set[str] = field(default_factory=set)
-    """Pages that have run in this build."""
-    cache_keys: dict[str, str] = field(default_factory=dict)
-    """The key by which jupyter-cache has the run of a page, if it has it."""
+    """The pages that have run in this build."""
     shows_text: bool = False
     """Whether this build shows texts alone, such as a PDF's."""
     began: int = 0
-    """When this build began to run pages, in microseconds, as Sphinx says when it read them."""
+    """When this build began to run pages, in nanoseconds."""
+
+    @property
+    def results(self) -> dict[str, PageResult]:
+        """The outcomes of each page that has any."""
+        return {name: page.result for name, page in self.pages.items() if page.result}
 
 
 def state_of(env: BuildEnvironment) -> State:
@@ -48,11 +62,15 @@ def state_of(env: BuildEnvironment) -> State:
     return state
 
 
+def current_page(env: BuildEnvironment) -> PageState:
+    """Return what is known of the page that is being read."""
+    return state_of(env).pages[env.docname]
+
+
 def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
     """Forget a page that is gone or about to be read, but not how long it took."""
-    state = state_of(env)
-    for table in (state.results, state.probed, state.stamps, state.cache_keys):
-        table.pop(docname, None)
+    pages = state_of(env).pages
+    pages[docname] = PageState(seconds=pages[docname].seconds)
 
 
 def merge(
@@ -60,11 +78,7 @@ def merge(
 ) -> None:
     """Take over what a process that Sphinx forked has read."""
     ours, theirs = state_of(env), state_of(other)
-    for name in ("results", "seconds", "probed", "cache_keys"):
-        into, read = getattr(ours, name), getattr(theirs, name)
-        for docname in docnames:
-            into.pop(docname, None)
-        into.update({docname: read[docname] for docname in docnames if docname in read})
+    ours.pages.update({docname: theirs.pages[docname] for docname in docnames})
     ours.ran |= theirs.ran
 
 
@@ -75,10 +89,10 @@ def is_complete(env: BuildEnvironment) -> bool:
 
 
 def record(env: BuildEnvironment, *outcomes: Outcome, **parts: Any) -> None:
-    """Add outcomes, and what else is known, to the page that is being read."""
-    results = state_of(env).results
-    page = results.get(env.docname) or PageResult(file_of(env))
-    results[env.docname] = replace(page, outcomes=(*page.outcomes, *outcomes), **parts)
+    """Add outcomes, and what else is known, to the result of the page that is being read."""
+    page = current_page(env)
+    result = page.result or PageResult(file_of(env))
+    page.result = replace(result, outcomes=(*result.outcomes, *outcomes), **parts)
 
 
 def file_of(env: BuildEnvironment, docname: str = "") -> str:

@@ -30,7 +30,6 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None:
         return
     state = state_of(app.env)
-    level = state.settings.severity
     results = [
         page if name in state.ran else _as_before(page, name, state)
         for name, page in sorted(check_quotations(app).items())
@@ -40,17 +39,13 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     # What a notebook happens to have stored needn't be checked; what a page documents must be.
     left_out = any(page.left_out and not page.is_optional for page in results)
     required = bool(state.settings.require) or left_out
-    status = exit_status(results, required=required)
     if os.environ.get("GITHUB_ACTIONS"):
-        for line in to_github(results, level=level, required=required):
+        for line in to_github(results, required=required):
             print(line)
     colored = use_color(sys.stderr)
-    if status:
-        if level == "warning":
-            _LOGGER.warning("%s", f"\n{render(results, color=colored)}")
-        else:
-            fail_build(app)
-            _LOGGER.error("%s", f"\n{render(results, color=colored)}")
+    if exit_status(results, required=required):
+        fail_build(app)
+        _LOGGER.error("%s", f"\n{render(results, color=colored)}")
         return
     if texts := outcome_texts(results, color=colored):
         _LOGGER.info("%s", "\n\n".join(texts))
@@ -60,5 +55,6 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
 
 def _as_before(page: PageResult, name: str, state: State) -> PageResult:
     """Return what came of a page that wasn't read in this build, or has nothing to run."""
-    is_cached = bool(state.settings.cache and state.cache_keys.get(name))
-    return replace(page, from_cache=is_cached, was_run=is_cached or not state.seconds.get(name))
+    known = state.pages[name]
+    is_cached = bool(state.settings.cache and known.cache_key)
+    return replace(page, from_cache=is_cached, was_run=is_cached or not known.seconds)

@@ -10,14 +10,24 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+_OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")
 _FENCE = re.compile(r"(?m)^[ \t]*(?:`{3,}|~{3,}).*$")
 
 
 def find_in_text(path: Path, name: str) -> list[doctest.DocTest]:
-    """Return the examples of a text file, which share their variables, as one test."""
+    """Return the examples of a text file, which share their variables, as one test.
+
+    The outputs that only `sphinx.ext.doctest` compares are among them, and skipped.
+    """
+    text = path.read_text("utf-8-sig")
+    of_sphinx = [
+        doctest.Example("", "", lineno=number, options={doctest.SKIP: True})
+        for number, row in enumerate(text.splitlines())
+        if _OF_SPHINX.match(row)
+    ]
     # A fence at the end of Markdown's code ends an example as a blank line does.
-    text = _FENCE.sub("", path.read_text("utf-8-sig"))
-    test = doctest.DocTestParser().get_doctest(text, {}, name, str(path), 0)
+    test = doctest.DocTestParser().get_doctest(_FENCE.sub("", text), {}, name, str(path), 0)
+    test.examples += of_sphinx
     return [test] if test.examples else []
 
 

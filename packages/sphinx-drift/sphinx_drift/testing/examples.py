@@ -71,38 +71,41 @@ class _Checker(doctest.OutputChecker):
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         documented = apply_filters(_BLANK.sub("", want), self._filters)
         executed = apply_filters(got, self._filters)
-        self.last = self.compared(documented, executed, optionflags)
+        self.last = _compared(documented, executed, optionflags)
         return self.last.verdict.same
 
-    def compared(
-        self,
-        documented: str,
-        executed: str,
-        flags: int,
-        *,
-        policy: Policy = Policy.EXACT,
-        precise: str | None = None,
-    ) -> Outcome:
-        """Compare texts as pages do, or as the standard library, which knows ``...``."""
-        if flags & doctest.NORMALIZE_WHITESPACE:
-            documented, executed = " ".join(documented.split()), " ".join(executed.split())
-            precise = precise and " ".join(precise.split())
-        verdict = compare(documented, executed, policy=policy, precise=precise)
+
+def _compared(
+    documented: str,
+    executed: str,
+    flags: int,
+    *,
+    policy: Policy = Policy.EXACT,
+    precise: str | None = None,
+) -> Outcome:
+    """Compare texts as pages do, or as the standard library, which knows ``...``."""
+    if flags & doctest.NORMALIZE_WHITESPACE:
+        documented, executed = " ".join(documented.split()), " ".join(executed.split())
+        precise = precise and " ".join(precise.split())
+    verdict = compare(documented, executed, policy=policy, precise=precise)
+    if flags & doctest.ELLIPSIS:
         strict = flags | doctest.DONT_ACCEPT_TRUE_FOR_1
-        if flags & doctest.ELLIPSIS and super().check_output(documented, executed, strict):
+        if doctest.OutputChecker().check_output(documented, executed, strict):
             verdict = replace(verdict, differences=(), accepted=())
-        kind = Kind.VERIFIED if verdict.same else Kind.DRIFT
-        return Outcome(kind, 0, documented=documented, executed=executed, verdict=verdict)
+    kind = Kind.VERIFIED if verdict.same else Kind.DRIFT
+    return Outcome(kind, 0, documented=documented, executed=executed, verdict=verdict)
 
 
 class _Runner(doctest.DocTestRunner):
     """Keeps an outcome for each example instead of printing."""
 
     def __init__(self, flags: int, filters: Iterable[Filter]) -> None:
-        self._own = _Checker(filters)
-        super().__init__(checker=self._own, verbose=False, optionflags=flags)
+        self._comparer = _Checker(filters)
+        super().__init__(checker=self._comparer, verbose=False, optionflags=flags)
         self._outcomes: dict[int, Outcome] = {}
-        self._flags: dict[int, int] = {}  # by the lines of examples, as outcomes
+        """What came of each example, by its line."""
+        self._flags: dict[int, int] = {}
+        """The flags by which it was compared."""
 
     def record(self, test: doctest.DocTest) -> list[Outcome]:
         """Run one docstring, which can be run again; what it leaves out is unchecked."""
@@ -120,11 +123,11 @@ class _Runner(doctest.DocTestRunner):
         if outcome.kind is not Kind.DRIFT:
             return outcome
         texts, flags = (outcome.documented, outcome.executed), self._flags[outcome.line]
-        again = self._own.compared(*texts, flags, policy=Policy.PORTABLE, precise=precise)
+        again = _compared(*texts, flags, policy=Policy.PORTABLE, precise=precise)
         return replace(outcome, kind=again.kind, verdict=again.verdict)
 
     def _keep(self, test: doctest.DocTest, example: doctest.Example, outcome: Outcome) -> None:
-        """Keep an outcome at the place of its example, and of what that must print."""
+        """Keep an outcome, with the lines of its example and of what that must print."""
         line = line_of(test, example)
         body = example.source.count("\n") + example.want.count("\n")
         self._flags[line] = self.optionflags
@@ -139,9 +142,9 @@ class _Runner(doctest.DocTestRunner):
     ) -> None:
         """Keep the checker's last outcome, which says whether the output is the same."""
         if example.want:
-            self._keep(test, example, self._own.last)
+            self._keep(test, example, self._comparer.last)
         elif got:
-            self._keep(test, example, replace(self._own.last, kind=Kind.UNDOCUMENTED))
+            self._keep(test, example, replace(self._comparer.last, kind=Kind.UNDOCUMENTED))
 
     report_failure = report_success
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import doctest
 import json
 import os
-import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import check, has_cells, is_page, is_searched, prepare
+from sphinx_drift.files import check, has_cells, is_page, is_searched, opened, prepare
 from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
@@ -31,14 +30,13 @@ from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator
 
     from sphinx_drift.model import PageResult
 
 _UNCHECKED = {Kind.NO_EXPECTATION, Kind.NOT_COMPARED, Kind.OTHER_VARIANT, Kind.UNCHECKED}
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
-_OUTPUT_OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if config.option.drift:
             chosen_runner()  # rejects unknown values
         changed_by_environment(Settings())  # the same
-        device = choose_device(module=find_project(config.rootpath).devices)
+        device = choose_device(modules={find_project(config.rootpath).devices})
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
     if device:
@@ -164,9 +162,6 @@ class _File(pytest.File):
         if options.drift_doctests and is_named and path.suffix in _TEXTS:
             name = "examples" if is_run else path.name  # which is the other test's
             yield from _docstrings(self, lambda: find_in_text(path, name))
-            rows = enumerate(path.read_text("utf-8-sig").splitlines(), start=1)
-            if lines := [number for number, row in rows if _OUTPUT_OF_SPHINX.match(row)]:
-                yield _OfSphinx.from_parent(self, name="testoutput", lines=lines)
 
 
 class _Module(pytest.Module):
@@ -191,22 +186,6 @@ def _docstrings(
     runner = doctest.DocTestRunner()  # pytest's own items ask for one
     for test in tests:
         yield _Docstring.from_parent(parent, name=test.name, runner=runner, dtest=test)  # type: ignore[arg-type]
-
-
-class _OfSphinx(pytest.Item):
-    """Examples that `sphinx.ext.doctest` runs."""
-
-    def __init__(self, *, lines: Sequence[int], **options: Any) -> None:
-        super().__init__(**options)
-        self._lines = lines
-
-    def runtest(self) -> None:
-        lines = ", ".join(map(str, self._lines))
-        remedy = "`sphinx-build -b doctest` does that"
-        pytest.skip(f"{self.path.name}: nothing is compared on lines {lines}: {remedy}")
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, self._lines[0] - 1, f"drift: {self.name}"
 
 
 class _Item(pytest.Item):
@@ -234,7 +213,7 @@ class _Run(_Item):
         path = Path(os.path.relpath(self.path))
         with pytest.MonkeyPatch.context() as patch:
             patch.delenv("PYTEST_CURRENT_TEST")  # libraries ask for it, and then do other things
-            self.result = check(path, named=self.session.isinitpath(self.path)).result
+            self.result = check(opened(path, named=self.session.isinitpath(self.path))).result
         if Kind.VERIFIED not in self.conclude():
             pytest.skip(summary([self.result]))
 
@@ -254,10 +233,6 @@ class _Docstring(_Item, pytest.DoctestItem):
         if self.conclude() == {Kind.UNCHECKED}:
             lines = ", ".join(str(outcome.line) for outcome in self.result.outcomes)
             pytest.skip(f"{file}: {self.name}: nothing is compared on lines {lines}")
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        line = self.dtest.lineno or 0
-        return self.path, line, f"drift: {self.name}, line {line + 1}"
 
 
 def _flags(config: pytest.Config) -> int:

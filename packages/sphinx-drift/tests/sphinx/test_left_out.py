@@ -76,17 +76,3 @@ def test_page_says_that_it_is_left_out_by_the_key_of_its_book(book: Book) -> Non
     book.configure(nb_metadata_key="book")
     assert "1 page left out by book: execution_mode" in book.build().last
     assert (book.folder / "ran").read_text() == "index "
-
-
-def test_text_that_sphinx_copies_quotes_no_number(book: Book) -> None:
-    copied = {
-        "rubric": "~~~{rubric} Some {printed}`one`\n:name: rubric\n~~~",
-        "code": "```{code-block}\n:name: code\n:caption: Some {printed}`one`\n\n1\n```",
-        "figure": "```{figure} x.png\n:name: figure\n\nSome {printed}`one`\n```",
-    }
-    book.write("index.md", cell("print(1)", ":name: one\n1"))
-    for name, text in copied.items():
-        book.write(f"{name}.md", text, front=False)
-    assert {(f.file, f.kind) for f in book.build().failures} == {
-        (f"{name}.md", "quotation") for name in copied
-    }

@@ -131,7 +131,7 @@ def test_page_passes(page: Path, passed: Built) -> None:
     result = passed.results.get(name(page).rpartition(".")[0])
     kinds = [outcome.kind for outcome in result.outcomes] if result else []
     assert kinds.count(Kind.VERIFIED) == expected
-    assert set(kinds) <= {Kind.VERIFIED, Kind.UNCHECKED}
+    assert set(kinds) <= {Kind.VERIFIED, Kind.UNCHECKED, Kind.OTHER_VARIANT}
 
 
 def test_passing_build_ends_with_its_summary(passed: Built) -> None:
@@ -166,6 +166,9 @@ def test_reader_sees_each_output_once_with_its_mark(passed: Built) -> None:
 
 def test_reader_sees_what_was_compared(passed: Built) -> None:
     """Of a progress bar its last state, and of a cell that isn't run what the notebook stored."""
+    html = (passed.outdir / "variants.html").read_text("utf-8")
+    assert re.findall(r"drift-mark drift-(\w+)", html) == ["verified"]
+    assert "<b>in HTML" not in html
     html = (passed.outdir / "json.html").read_text("utf-8")
     assert html.count("0.0625") == 2
     assert "core.display.JSON" not in html
