@@ -140,7 +140,7 @@ def without_the_root() -> Iterator[tuple[str, str]]:
     both_slower = f"{none}, both slower"
     count = f"{counted(both_slower)} of {len(SEEDS[both_slower])}"
     yield SCALE, f"both slower, {count} seeds learn"
-    yield SCALE, f"may be luck, {compare(both_slower, none)}.)"
+    yield SCALE, f"may be luck, {compare(both_slower, none)}."
 
 
 def lost(row: dict[str, Any], off: str) -> str:
