@@ -140,7 +140,7 @@ def without_the_root() -> Iterator[tuple[str, str]]:
     both_slower = f"{none}, both slower"
     count = f"{counted(both_slower)} of {len(SEEDS[both_slower])}"
     yield SCALE, f"both slower, {count} seeds learn"
-    yield SCALE, f"may be luck, {compare(both_slower, none)}.)"
+    yield SCALE, f"may be luck, {compare(both_slower, none)}."
 
 
 def lost(row: dict[str, Any], off: str) -> str:
@@ -238,7 +238,23 @@ def looking_up() -> Iterator[tuple[str, str]]:
             shown = " | ".join(spread(numbers) for numbers in (card, others, right))
             yield page, f"| {said} | {len(answers)} | {shown} |\n"
     assert len(eliminate[True]) == 5
-    yield page, f"The {len(eliminate[False])} and the five answer by elimination"
+    yield page, f"The {len(eliminate[False])} and the five don't look at the card asked for"
+    reads = [row for seed in SEEDS[f"{LEAKS}, reads"] for row in seed]
+    both, one = (
+        [
+            row
+            for run, rule, row in zip(runs, rules, reads, strict=True)
+            if run == (True, how) and rule[0] < 0.005
+        ]
+        for how in (True, False)
+    )
+    assert {by_elimination for by_elimination, *_ in both + one} == {30}
+    assert all(answer == 0 and larger < 0.55 for _, *new in both for larger, _, answer in new)
+    wrong = [
+        (larger, smaller, answer) for _, *new in one for larger, smaller, answer in new if answer
+    ]
+    assert all(answer == 2 and larger > 2.5 * smaller for larger, smaller, answer in wrong)
+    assert sum(larger > 99 * smaller for larger, smaller, _ in wrong) > 0.9 * len(wrong) > 90
     yield page, f"tell the five from the {len(rest[True])}, which look the card up"
 
 
