@@ -196,6 +196,40 @@ def leak_rules(steps: int) -> list[list[list[float]]]:
     return [[[round(x, 4) for x in each] for each in row] for row in rows]
 
 
+def leak_reads(steps: int) -> list[list[list[Any]]]:
+    """Return what each seed reads, for each deal held out, beside the card that is asked for.
+
+    That is, of the 30 questions about deals with equal numbers whose other two cards differ and
+    were together in training, how many it answers with the number that both lack. Then, for each
+    question about the deal held out, the larger and the smaller weight of the other two cards, and
+    the card whose number it answers: 0 for the one asked for, 1 for the one with the larger weight.
+    """
+    equal = [deal for deal in DEALS if len(set(deal)) == len(deal) - 1]
+    x, found = questions(equal)[0], []
+    for deal, numbers in enumerate(SIX):
+        models, _ = learn(SIX, held_out=torch.tensor([deal]), steps=steps)
+        on_cards = last_looks(models, SIX)[:, deal, :, :3]  # (seeds, 3, 3)
+        rows: list[list[Any]] = []
+        for model, weights in zip(models, on_cards, strict=True):
+            with torch.no_grad():
+                named, held_out = model(x).argmax(-1), model(questions(SIX)[0][deal]).argmax(-1)
+            pairs = [
+                named[i, asked] == 3 - sum(others)
+                for i, asked in product(range(len(equal)), range(3))
+                for others in [equal[i][:asked] + equal[i][asked + 1 :]]
+                if len(set(others)) > 1 and others != numbers[:asked] + numbers[asked + 1 :]
+            ]
+            row: list[Any] = [sum(map(int, pairs))]
+            for asked in range(3):
+                order = sorted({0, 1, 2} - {asked}, key=weights[asked].tolist().__getitem__)[::-1]
+                both = [round(weights[asked, card].item(), 4) for card in order]
+                answer = numbers.index(int(held_out[asked]))
+                row.append([*both, [asked, *order].index(answer)])
+            rows.append(row)
+        found.append(rows)
+    return [list(each) for each in zip(*found, strict=True)]
+
+
 def leak(steps: int) -> list[list[list[int]]]:
     """Return, for each seed and each of six deals, the right answers about the others and this.
 
@@ -254,6 +288,7 @@ SHARED = {
 EXPERIMENTS: dict[str, Callable[[], list[Any]]] = {
     **{f"cards, one deal held out, {n} steps": partial(leak, n) for n in (100, 1000)},
     "cards, one deal held out, 1000 steps, how": partial(leak_rules, 1000),
+    "cards, one deal held out, 1000 steps, reads": partial(leak_reads, 1000),
     "cards, nothing shared": cards,
     "cards, weight of the asked card": looking_up,
     "cards, queries at 0": lambda: list(

@@ -74,6 +74,8 @@ BROKEN = "a line break before it is"
         (V1, LESS, [(ROW, "", (2, 0), "")]),
         (LESS, V1, [("", ROW, (2, 0), "")]),
         ("a\nb", "a", [("b", "", None, "")]),
+        ("[a]", "[a", [("]", "", None, "")]),
+        ("a b c d", "a x c d e", [("b", "x", None, ""), ("", "e", None, "")]),
         ("f([1, 2])", "f([1, 3])\na (b)", [("2", "3", (1,), ""), ("", ")\na (b", None, "")]),
         ("x 1 [2]", "x 1\n[2]", [("[", "[", None, f"{BROKEN} executed")]),
         ("a\nb", "a b", [("b", "b", None, f"{BROKEN} documented")]),

@@ -11,6 +11,7 @@ from case_tables import rows
 
 from sphinx_drift.model import PageResult
 from sphinx_drift.output.filters import DEFAULTS, apply_filters, filters_in, make_filter
+from sphinx_drift.output.machine import names_in
 from sphinx_drift.report.summary import unused_filters
 
 CASES = Path(__file__).with_name("filters.txt")
@@ -51,3 +52,9 @@ def test_a_filter_that_replaces_nothing_is_told() -> None:
 def test_a_filter_that_nothing_could_follow_is_refused(parts: tuple[Any, ...]) -> None:
     with pytest.raises(ValueError, match=r"filter is|regular|empty"):
         filters_in([parts], "filters")
+
+
+def test_a_host_is_named_by_its_own_name_alone_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "box7.example.org")
+    assert [*names_in("on box7, not on box77")] == ["box7"]
+    assert [*names_in("on box7.example.org")] == ["box7.example.org", "box7"]

@@ -160,6 +160,11 @@ def test_html_is_read_as_a_reader_sees_it(html: str, text: str) -> None:
     assert read_html(html).text == text
 
 
+def test_html_that_is_too_deep_to_parse_is_not_called_read() -> None:
+    for depth, unknown in ((10_000, ""), (10_001, "more than 10,000 elements in one another")):
+        assert read_html("<b>" * depth + "0.5").unknown == unknown
+
+
 LOSS = '{\n  "loss": [\n    0.5\n  ]\n}\n'
 SORTED = '{\n  "a": 2,\n  "b": 1\n}\n'  # as a notebook is saved
 SVG = "<svg>\n<text>0.5</text></svg>"

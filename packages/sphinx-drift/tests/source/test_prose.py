@@ -43,6 +43,7 @@ def test_headings_and_options_say_nothing() -> None:
         ("It ends at 0.435.", 1, "0.435, and cell 2 prints 0.429637"),
         ("| 0.435 | **0.435** |\n|---|---|\n| 0.435 | 54.2 % |", 0, ""),
         ("So 54.2 % are right.", 0, "54.2 %, and cell 2 prints 0.5461"),
+        ("So 57 % are right.", 0, ""),  # it has no decimals
         # Rounded or cut, on whatever cell, or in the code.
         ("It is 0.43, or 0.42, or 0.4296, from 7.5 on, at 0.441.", 0, ""),
         ("So 98.8 % are right, or 98.7 % of them.", 1, ""),
