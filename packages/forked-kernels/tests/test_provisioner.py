@@ -144,6 +144,29 @@ print(names())
     assert alive.read_text() == "False"
 
 
+IDLE_THREADS = {
+    "pool": "import concurrent.futures as c\npool = c.ThreadPoolExecutor()\npool.submit(int)",
+    "to-thread": "import asyncio\nawait asyncio.to_thread(int)",
+}
+
+
+@pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize("code", IDLE_THREADS.values(), ids=IDLE_THREADS)
+def test_kernel_ends_as_python_does_though_threads_wait_for_work(
+    code: str, installed: str, tmp_path: Path
+) -> None:
+    kept, ended = tmp_path / "kept", tmp_path / "ended"
+    code += f"""
+import atexit
+file = open({str(kept)!r}, "w")
+file.write("kept")
+atexit.register(lambda: open({str(ended)!r}, "w").write("ended"))
+{SERVER_OF}
+"""
+    assert printed(code, installed) == "1\n"
+    assert [kept.read_text(), ended.exists() and ended.read_text()] == ["kept", "ended"]
+
+
 @pytest.mark.usefixtures("own_servers")
 def test_fork_server_with_two_threads_declines_and_a_stock_kernel_starts(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
