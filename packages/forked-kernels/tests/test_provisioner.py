@@ -43,7 +43,7 @@ def own_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    return install("json", tmp_path, monkeypatch)
+    return install("json, csv", tmp_path, monkeypatch)
 
 
 def install(preload: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -236,7 +236,7 @@ def test_fork_server_that_is_killed_is_replaced(
 ) -> None:
     monkeypatch.setenv(provisioner.ADDRESS_VARIABLE, "")
     if is_kept:
-        provisioner.start_server(["json"])
+        provisioner.start_server(["json", "csv"])
     assert printed(SERVER_OF) == "1\n"
     (server,) = provisioner._servers.values()  # noqa: SLF001 - what is to be killed
     os.kill(server._process.pid, signal.SIGKILL)  # noqa: SLF001 - the same
