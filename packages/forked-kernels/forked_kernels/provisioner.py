@@ -245,7 +245,11 @@ class ForkProvisioner(LocalProvisioner):
         }
         connection = socket.socket(socket.AF_UNIX)
         try:
-            connection.connect(_address(environment, self.preload))
+            try:
+                connection.connect(_address(environment, self.preload))
+            except ConnectionRefusedError:  # the server that an owner kept is gone
+                os.environ.pop(ADDRESS_VARIABLE, None)
+                connection.connect(_address(environment, self.preload))
             data = json.dumps(request).encode() + b"\n"
             sent = socket.send_fds(connection, [data], streams)
             connection.sendall(data[sent:])

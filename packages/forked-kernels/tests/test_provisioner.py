@@ -245,6 +245,17 @@ def test_fork_server_that_is_killed_is_replaced(
     assert list(provisioner._servers.values()) != [server]  # noqa: SLF001 - the same
 
 
+@pytest.mark.usefixtures("own_servers", "installed")
+def test_kept_server_of_another_process_that_is_gone_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(provisioner.ADDRESS_VARIABLE, "")
+    provisioner.start_server(["json", "csv"])
+    provisioner.close_servers()
+    assert [printed(SERVER_OF) for _ in range(2)] == ["1\n", "1\n"]
+    assert len(provisioner._servers) == 1  # noqa: SLF001 - one for both
+
+
 FORK_FAILS = """
 import os
 def fork(own=os.fork):
