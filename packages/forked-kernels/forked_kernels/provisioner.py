@@ -231,6 +231,7 @@ class ForkProvisioner(LocalProvisioner):
 
         Raises:
             CannotForkError: If a fork would not give what the command gives, or none answers.
+            OSError: If the kernel's folder can't be entered.
 
         """
         if reason := obstacle(cmd):
@@ -243,6 +244,7 @@ class ForkProvisioner(LocalProvisioner):
             "executable": shutil.which(cmd[0]),
             "folder": str(kwargs.get("cwd") or Path.cwd()),
         }
+        os.stat(f"{request['folder']}/.")  # noqa: PTH116 - fails as entering it would
         connection = socket.socket(socket.AF_UNIX)
         try:
             try:

@@ -256,6 +256,21 @@ def test_kept_server_of_another_process_that_is_gone_is_replaced(
     assert len(provisioner._servers) == 1  # noqa: SLF001 - one for both
 
 
+@pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize("folder", ["nowhere", "file"])
+def test_folder_that_a_kernel_can_not_run_in_is_said_as_jupyter_does(
+    folder: str, installed: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+
+    def error(kernel: str) -> type[BaseException]:
+        with pytest.raises(OSError, match=folder) as raised:
+            KernelManager(kernel_name=kernel).start_kernel(cwd=str(tmp_path / folder))
+        return raised.type
+
+    assert error(installed) is error("python3")
+
+
 FORK_FAILS = """
 import os
 def fork(own=os.fork):
