@@ -109,7 +109,7 @@ def book_of(folder: Path) -> Book:
     """Return the nearest book at or above a folder, within its project; a silent one if none is.
 
     Raises:
-        ValueError: If its file can't be read, or says what nothing could follow.
+        ValueError: If its file can't be read, or has an invalid value.
 
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
@@ -141,9 +141,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         What it says; None if it is no book's with cells. Other programs have a ``conf.py``, too.
 
     """
-    if not re.search(
-        r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b", conf.read_text("utf-8", "replace")
-    ):
+    if not _OF_A_BOOK.search(conf.read_text("utf-8", "replace")):
         return None
     code = "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]

@@ -52,7 +52,7 @@ class Opened:
 
     ready: Ready
     is_named: bool
-    """Whether somebody wants this file checked, and not all that a folder holds."""
+    """Whether the file was named, not found in a folder."""
     read: Callable[..., tuple[Page, NotebookNode] | None]
     """Reads a text that the file is going to hold as the file was read."""
 
@@ -85,17 +85,12 @@ def prepare(paths: Iterable[Path]) -> list[Settings]:
     return books
 
 
-def settings_for(path: Path, **requested: Any) -> Settings:
-    """Return how a file is run and compared: as requested, or else as its project says."""
-    return replace(book_of(path.parent).resolved, **requested)
-
-
 def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
     """Read a file; return its result at once where nothing is to be run.
 
     Args:
         path: The file.
-        named: Whether somebody wants this file checked, and not all that a folder holds.
+        named: Whether the file was named, not found in a folder.
         **requested: Settings that come before those of the file's project.
 
     """
@@ -106,7 +101,7 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         if excluded := "" if named else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
         stderr = not str(book.settings.get("nb_output_stderr", "show")).startswith("remove")
-        settings = settings_for(path, **requested)
+        settings = replace(book.resolved, **requested)
         key, is_mystmd = settings.metadata_key, settings.is_mystmd
         read = partial(load, path, stderr=stderr, key=key, is_mystmd=is_mystmd)
         page, notebook = read() or (Page(), None)
