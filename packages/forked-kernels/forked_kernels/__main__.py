@@ -24,7 +24,7 @@ def main() -> None:
     options = parser.parse_args()
     provisioner = {
         "provisioner_name": NAME,
-        "config": {"preload": [name for name in options.preload.split(",") if name]},
+        "config": {"preload": options.preload.replace(",", " ").split()},
     }
     extra = {
         "display_name": f"Python 3 ({options.name})",

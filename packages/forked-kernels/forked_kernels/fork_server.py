@@ -353,10 +353,9 @@ def end_kernel(kernel: Any) -> None:
     """
     # ipykernel closes its output while this thread still flushes it, which then waits for 10 s.
     kernel.control_thread.join(_PATIENCE)
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
-    atexit._run_exitfuncs()  # noqa: SLF001 - nothing public runs them
+    # Nothing public does either; the first ends idle threads of pools, and waits for all others.
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
+    atexit._run_exitfuncs()  # noqa: SLF001
     kernel.shell.user_ns.clear()  # which closes files, and calls what objects have for their end
     gc.collect()
     files: Any = io.IOBase.__base__  # its abstract class would look at the type of each object

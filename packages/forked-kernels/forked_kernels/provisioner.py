@@ -231,6 +231,7 @@ class ForkProvisioner(LocalProvisioner):
 
         Raises:
             CannotForkError: If a fork would not give what the command gives, or none answers.
+            OSError: If the kernel's folder can't be entered.
 
         """
         if reason := obstacle(cmd):
@@ -243,9 +244,14 @@ class ForkProvisioner(LocalProvisioner):
             "executable": shutil.which(cmd[0]),
             "folder": str(kwargs.get("cwd") or Path.cwd()),
         }
+        os.stat(f"{request['folder']}/.")  # noqa: PTH116 - fails as entering it would
         connection = socket.socket(socket.AF_UNIX)
         try:
-            connection.connect(_address(environment, self.preload))
+            try:
+                connection.connect(_address(environment, self.preload))
+            except ConnectionRefusedError:  # the server that an owner kept is gone
+                os.environ.pop(ADDRESS_VARIABLE, None)
+                connection.connect(_address(environment, self.preload))
             data = json.dumps(request).encode() + b"\n"
             sent = socket.send_fds(connection, [data], streams)
             connection.sendall(data[sent:])

@@ -43,7 +43,7 @@ def own_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    return install("json", tmp_path, monkeypatch)
+    return install("json, csv", tmp_path, monkeypatch)
 
 
 def install(preload: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -144,6 +144,29 @@ print(names())
     assert alive.read_text() == "False"
 
 
+IDLE_THREADS = {
+    "pool": "import concurrent.futures as c\npool = c.ThreadPoolExecutor()\npool.submit(int)",
+    "to-thread": "import asyncio\nawait asyncio.to_thread(int)",
+}
+
+
+@pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize("code", IDLE_THREADS.values(), ids=IDLE_THREADS)
+def test_kernel_ends_as_python_does_though_threads_wait_for_work(
+    code: str, installed: str, tmp_path: Path
+) -> None:
+    kept, ended = tmp_path / "kept", tmp_path / "ended"
+    code += f"""
+import atexit
+file = open({str(kept)!r}, "w")
+file.write("kept")
+atexit.register(lambda: open({str(ended)!r}, "w").write("ended"))
+{SERVER_OF}
+"""
+    assert printed(code, installed) == "1\n"
+    assert [kept.read_text(), ended.exists() and ended.read_text()] == ["kept", "ended"]
+
+
 @pytest.mark.usefixtures("own_servers")
 def test_fork_server_with_two_threads_declines_and_a_stock_kernel_starts(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
@@ -213,13 +236,39 @@ def test_fork_server_that_is_killed_is_replaced(
 ) -> None:
     monkeypatch.setenv(provisioner.ADDRESS_VARIABLE, "")
     if is_kept:
-        provisioner.start_server(["json"])
+        provisioner.start_server(["json", "csv"])
     assert printed(SERVER_OF) == "1\n"
     (server,) = provisioner._servers.values()  # noqa: SLF001 - what is to be killed
     os.kill(server._process.pid, signal.SIGKILL)  # noqa: SLF001 - the same
     os.waitid(os.P_PID, server._process.pid, os.WEXITED | os.WNOWAIT)  # noqa: SLF001 - the same
     assert printed(SERVER_OF) == "1\n"
     assert list(provisioner._servers.values()) != [server]  # noqa: SLF001 - the same
+
+
+@pytest.mark.usefixtures("own_servers", "installed")
+def test_kept_server_of_another_process_that_is_gone_is_replaced(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv(provisioner.ADDRESS_VARIABLE, "")
+    provisioner.start_server(["json", "csv"])
+    provisioner.close_servers()
+    assert [printed(SERVER_OF) for _ in range(2)] == ["1\n", "1\n"]
+    assert len(provisioner._servers) == 1  # noqa: SLF001 - one for both
+
+
+@pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize("folder", ["nowhere", "file"])
+def test_folder_that_a_kernel_can_not_run_in_is_said_as_jupyter_does(
+    folder: str, installed: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+
+    def error(kernel: str) -> type[BaseException]:
+        with pytest.raises(OSError, match=folder) as raised:
+            KernelManager(kernel_name=kernel).start_kernel(cwd=str(tmp_path / folder))
+        return raised.type
+
+    assert error(installed) is error("python3")
 
 
 FORK_FAILS = """

@@ -59,7 +59,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.prose:
         notes = [note for file in checked for note in file.notes]
         print("\n".join(notes) or "no sentence nearly says a number that is printed beside it")
-    for message in _unmatched(books, results, options):
+    # One page needs little of what its book sets.
+    for message in _unmatched(books if any(map(Path.is_dir, options.paths)) else [], results):
         print(message, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
 
@@ -71,6 +72,9 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
     requested = _requested(options)
     device = requested.pop("device", None)
     paths = list(dict.fromkeys(_paths(options.paths)))
+    for pattern in requested.get("require", ()):
+        if not any(map(pattern.matches, paths)):
+            raise ValueError(f"--require: no page here matches {pattern.text!r}")
     books = prepare(paths)
     files = [opened(path, named=path in options.paths, **requested) for path in paths]
     to_run = [file.ready for file in files if isinstance(file, Opened)]
@@ -93,14 +97,9 @@ def _check(files: Sequence[Opened | Checked], options: argparse.Namespace) -> It
         yield checked
 
 
-def _unmatched(
-    books: Sequence[Settings], results: Sequence[PageResult], options: argparse.Namespace
-) -> Iterator[str]:
-    """Say what the command, books or pages name and nothing matches."""
-    if not any(map(Path.is_dir, options.paths)):  # one page needs little of what its book sets
-        books = []
-    required = [*vars(options).get("require", ()), *(p for book in books for p in book.require)]
-    for pattern in dict.fromkeys(required):
+def _unmatched(books: Sequence[Settings], results: Sequence[PageResult]) -> Iterator[str]:
+    """Say what books or pages name and nothing matches."""
+    for pattern in dict.fromkeys(p for book in books for p in book.require):
         if not any(pattern.matches(Path(page.file)) for page in results):
             yield f"require: no page here matches {pattern.text!r}"
     ran = any(page.cells and not page.left_out for page in results)

@@ -68,9 +68,12 @@ def add_probe(
             returns it under the function's name.
 
     Raises:
-        ValueError: If another probe, or the checker, has a function of that name.
+        ValueError: If another probe, or the checker, has a function of that name, or if one has
+            none.
 
     """
+    if "<lambda>" in {function.__name__ for function in (before, after) if function}:
+        raise ValueError("a lambda has no name to be called by in the kernel; define it by `def`")
     probes = PROBES.setdefault(app, [])
     taken = OWN_ANSWERS | {probe.after.name for probe in probes}
     if after.__name__ in taken:

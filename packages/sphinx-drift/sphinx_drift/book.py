@@ -141,9 +141,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         What it says; None if it is no book's with cells. Other programs have a ``conf.py``, too.
 
     """
-    if not re.search(
-        r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b", conf.read_text("utf-8", "replace")
-    ):
+    if not _OF_A_BOOK.search(conf.read_text("utf-8", "replace")):
         return None
     code = "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]

@@ -85,11 +85,6 @@ def prepare(paths: Iterable[Path]) -> list[Settings]:
     return books
 
 
-def settings_for(path: Path, **requested: Any) -> Settings:
-    """Return how a file is run and compared: as requested, or else as its project says."""
-    return replace(book_of(path.parent).resolved, **requested)
-
-
 def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
     """Read a file; return its result at once where nothing is to be run.
 
@@ -106,7 +101,7 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         if excluded := "" if named else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
         stderr = not str(book.settings.get("nb_output_stderr", "show")).startswith("remove")
-        settings = settings_for(path, **requested)
+        settings = replace(book.resolved, **requested)
         key, is_mystmd = settings.metadata_key, settings.is_mystmd
         read = partial(load, path, stderr=stderr, key=key, is_mystmd=is_mystmd)
         page, notebook = read() or (Page(), None)

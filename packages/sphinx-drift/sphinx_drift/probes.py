@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import cache
+from textwrap import dedent
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ def injected(
     function: Callable[..., object], *arguments: str, helper: Callable[..., object] | None = None
 ) -> Injected:
     """Return a call of a function, which may use nothing but its imports and its helper."""
-    source = "\n\n".join(map(inspect.getsource, filter(None, (helper, function))))
+    sources = map(inspect.getsource, filter(None, (helper, function)))
+    source = "\n\n".join(map(dedent, sources))  # one may be defined in another
     return Injected(function.__name__, source, arguments)
 
 

@@ -11,7 +11,7 @@ from small_book import FRONT, cell
 import sphinx_drift.__main__ as command
 from sphinx_drift.book import book_of
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.files import Checked, Opened, opened, settings_for
+from sphinx_drift.files import Checked, Opened, opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,14 +59,13 @@ def test_no_book_is_looked_for_above_a_project(mark: str, book: Path) -> None:
 
 
 def test_what_a_book_says_counts_and_nothing_else_of_it(book: Path) -> None:
-    settings = settings_for(book / "chapters" / "page.md")
+    found = book_of(book / "chapters")
+    settings = found.resolved
     assert (settings.timeout, settings.allow_errors) == (7, True)
     assert settings.policy is Policy.PORTABLE
     assert [each.name for each in settings.filters] == ["time"]
-    said = book_of(book / "chapters").settings
-    assert said["nb_execution_excludepatterns"] == ["left*"]
-    assert said["nb_output_stderr"] == "remove"
-    assert settings_for(book / "page.md", timeout=5, policy=None).timeout == 5
+    assert found.settings["nb_execution_excludepatterns"] == ["left*"]
+    assert found.settings["nb_output_stderr"] == "remove"
     assert "nowhere" not in sys.path
     assert "LEAKED" not in command.os.environ
 
@@ -143,7 +142,7 @@ def test_a_folder_that_is_linked_into_a_book_is_the_books(book: Path) -> None:
     conf.rename(docs / conf.name)
     (docs / "linked").symlink_to(book / "shared")
     page = docs / "linked" / "chapters" / "page.md"
-    assert settings_for(page).timeout == 7
+    assert book_of(page.parent).resolved.timeout == 7
     assert book_of(page.parent).excludes(page) == ""
 
 

@@ -103,6 +103,13 @@ USES = [
     Use("ipykernel", "IPython.core.interactiveshell:InteractiveShell.initialized",
         "forked_kernels/fork_server.py: find how libraries now look for a kernel",
         by=r"\bInteractiveShell\.initialized\b"),
+    Use("ipykernel", "ipykernel.kernelapp:IPKernelApp.parse_command_line",
+        "forked_kernels/fork_server.py: find how ipykernel now reads its options",
+        ("self", "argv")),
+    Use("ipykernel", "ipykernel.kernelapp:IPKernelApp.cli_config",
+        "forked_kernels/fork_server.py: find where ipykernel now keeps its options"),
+    Use("ipykernel", "ipykernel.kernelapp:IPKernelApp.control_thread",
+        "forked_kernels/fork_server.py: find which thread of ipykernel now flushes its output"),
     Use("pytest", "_pytest.doctest:DoctestTextfile",
         "testing/items.py: find by which class pytest now collects texts",
         by=r"_pytest\.doctest\b"),
@@ -110,6 +117,9 @@ USES = [
         "testing/items.py: find where pytest-cov now keeps what it measures",
         by=r"\bcov_controller\b", says="cov_controller"),
     Use("python", "atexit:_run_exitfuncs", "forked_kernels/fork_server.py: run them otherwise"),
+    Use("python", "threading:_shutdown", "forked_kernels/fork_server.py: end threads otherwise",
+        by=r"threading\._shutdown\b", says="_threading_atexits"),
+    Use("python", "sys:_getframe", "run/reads.py: find otherwise who lists a folder"),
     Use("python", "weakref:finalize._registry",
         "forked_kernels/fork_server.py: find where Python now keeps finalizers",
         by=r"finalizers\._registry\b"),
@@ -120,10 +130,14 @@ USES = [
         ("self", "msg", "cell", "cell_index"), by=r"super\(\)\.process_message"),
     Use("nbclient", "nbclient:NotebookClient.set_widgets_metadata", OUTPUTS,
         ("self",), by=r"\bwidget_state\b"),
+    Use("nbclient", "nbclient:NotebookClient.async_wait_for_reply",
+        "run/page.py: find how nbclient now waits for the answer to a request", ("self", "msg_id")),
     # Libraries of pages, and Python
     Use("torch", "torch._tensor_str:get_printoptions",
         "testing/examples.py: find how torch now tells its print options",
         by=r"_tensor_str\.get_printoptions\b"),
+    Use("torch", "torch:Tensor._base",
+        "run/in_full.py: find of which tensor one is now a view", by=r"\btensor\._base\b"),
 ]  # fmt: skip
 
 

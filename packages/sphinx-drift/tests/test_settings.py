@@ -111,10 +111,10 @@ drift_filters = [("one", "one", "why")]
 """
 ASK = """
 from pathlib import Path
-from sphinx_drift.files import settings_for
+from sphinx_drift.book import book_of
 from sphinx_drift.settings import read_table
 from sphinx_drift.shapes import Place
-settings = settings_for(Path("book/index.md"))
+settings = book_of(Path("book")).resolved
 own = read_table({"pace": 6}, Place.PAGE, Path())
 print(settings.pace, settings.of_page({}, **own).pace)
 """

@@ -36,7 +36,7 @@ _OF_SESSION = re.compile(
     r"_|COLORTERM|DBUS_.*|DISPLAY|FORKED_KERNELS_.*|LS_COLORS|MAKE.*|OLDPWD|PWD|SHLVL|SSH_.*|"
     r"TERM.*|TMUX.*|VSCODE_.*|WAYLAND_.*|WINDOWID|XDG_.*"
 )
-"""Variables that are others in each terminal."""
+"""Variables that differ between terminals."""
 
 
 def find(notebook: NotebookNode, request: Request, folder: Path) -> Execution | None:

@@ -1,8 +1,8 @@
 """Which pages run, are read and are written in a build.
 
 What a program reads can't be listed: files by a subprocess, a folder, the clock, an installed
-module. So running is never skipped, unless the book asks for a cache: to Sphinx, a page with cells
-is always outdated.
+module. So running is never skipped, unless the book asks for a cache: to Sphinx, a page with an
+output to check is always outdated.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def find_outdated(
     app: Sphinx, env: BuildEnvironment, added: set[str], changed: set[str], _removed: set[str]
 ) -> Sequence[str]:
-    """Have Sphinx read the pages that have cells; in live work, those that failed or changed."""
+    """Have Sphinx read the pages with outputs to check; in live work, what failed or changed."""
     state = state_of(env)
     failed = {name for name, page in state.results.items() if page.failed}
     failed |= {name for name in env.found_docs & env.all_docs.keys() if _changed(env, name)}

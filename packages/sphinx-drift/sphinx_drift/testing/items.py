@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         if config.option.drift:
             chosen_runner()  # rejects unknown values
-        changed_by_environment(Settings())  # the same
+        changed_by_environment(Settings())  # rejects them too
         device = choose_device(modules={find_project(config.rootpath).devices})
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None

@@ -20,17 +20,17 @@ import types
 from sphinx_drift import api
 from sphinx_drift.run.results import OWN_ANSWERS
 
-def start_counting():
-    from IPython import get_ipython
-    shell = get_ipython()
-    shell.counts = []
-    shell.events.register("post_run_cell", lambda *_: shell.counts.append(shell.user_ns["a"]))
-
 def counts():
     from IPython import get_ipython
     return get_ipython().counts
 
 def setup(app):
+    def start_counting():
+        from IPython import get_ipython
+        shell = get_ipython()
+        shell.counts = []
+        shell.events.register("post_run_cell", lambda *_: shell.counts.append(shell.user_ns["a"]))
+
     api.add_probe(app, before=start_counting, after=counts)
     for name in ("counts", *OWN_ANSWERS):
         try:
@@ -39,6 +39,13 @@ def setup(app):
             assert "rename" in str(error)
         else:
             raise AssertionError(name)
+    for lambdas in ({"after": lambda: 1}, {"before": lambda: 1, "after": start_counting}):
+        try:
+            api.add_probe(app, **lambdas)
+        except ValueError as error:
+            assert "a lambda has no name" in str(error)
+        else:
+            raise AssertionError(lambdas)
     return {"parallel_read_safe": True}
 """
 OTHER = "# Other\n\nNo cells, but {printed}`list[1]`.\n\n```{toctree}\nindex\n```"
