@@ -20,7 +20,6 @@ TRAINED: Any = read_record("trained-seeds.json")
 WHO_WHOM = read_record("who-whom.json")
 RIGHT, HALF, ENOUGH, TINY, ALL = 21, 0.5, 0.8, 0.0001, [1.0, 1.0]
 LEAKS = "cards, one deal held out, 1000 steps"
-LEAK = SEEDS[LEAKS]
 QKV, SCALE = "companions/queries-keys-values", "companions/why-scale"
 CONTROLS, ENDS = "companions/seeds-and-controls", "self-attention/training"
 NEED = "self-attention/multi-head"
@@ -221,38 +220,28 @@ def looking_up() -> Iterator[tuple[str, str]]:
         f"the card at most {max(card):.2f} and the question itself at least {min(itself):.2f}",
     )
     assert {tuple(row) for row in SEEDS["cards, queries at 0"]} == {(38, 13)}
-    runs = [(trained == 90, held_out == 18) for seed in LEAK for trained, held_out in seed]
-    rules = [rule for seed in SEEDS[f"{LEAKS}, how"] for rule in seed]
-    eliminate, rest = (
-        {
-            how: [r for run, r in zip(runs, rules, strict=True) if run == (True, how) and blind(r)]
-            for how in (False, True)
-        }
-        for blind in (lambda rule: rule[0] < 0.005, lambda rule: rule[0] >= 0.005)
+    runs, rules, reads = (
+        [run for seed in SEEDS[f"{LEAKS}{kind}"] for run in seed]
+        for kind in ("", ", how", ", reads")
     )
+    found: dict[tuple[bool, bool], list[Any]] = {}
+    for (trained, held_out), rule, row in zip(runs, rules, reads, strict=True):
+        if trained == 90:
+            found.setdefault((rule[0] < 0.005, held_out == 18), []).append((rule, row))
+    eliminate, rest = ({how: found[blind, how] for how in (False, True)} for blind in (True, False))
     failed, passed = (len(eliminate[how]) + len(rest[how]) for how in (False, True))
     yield page, f"but {failed} of these {failed + passed} fail on the deal held out"
     for said, how in (("wrong", False), ("right", True)):
         for answers in (eliminate[how], rest[how]):
-            card, others, right = zip(*answers, strict=True)
+            card, others, right = zip(*(rule for rule, _ in answers), strict=True)
             shown = " | ".join(spread(numbers) for numbers in (card, others, right))
             yield page, f"| {said} | {len(answers)} | {shown} |\n"
     assert len(eliminate[True]) == 5
     yield page, f"The {len(eliminate[False])} and the five don't look at the card asked for"
-    reads = [row for seed in SEEDS[f"{LEAKS}, reads"] for row in seed]
-    both, one = (
-        [
-            row
-            for run, rule, row in zip(runs, rules, reads, strict=True)
-            if run == (True, how) and rule[0] < 0.005
-        ]
-        for how in (True, False)
-    )
+    both, one = ([row for _, row in eliminate[how]] for how in (True, False))
     assert {by_elimination for by_elimination, *_ in both + one} == {30}
     assert all(answer == 0 and larger < 0.55 for _, *new in both for larger, _, answer in new)
-    wrong = [
-        (larger, smaller, answer) for _, *new in one for larger, smaller, answer in new if answer
-    ]
+    wrong = [answer for _, *new in one for answer in new if answer[2]]
     assert all(answer == 2 and larger > 2.5 * smaller for larger, smaller, answer in wrong)
     assert sum(larger > 99 * smaller for larger, smaller, _ in wrong) > 0.9 * len(wrong) > 90
     yield page, f"tell the five from the {len(rest[True])}, which look the card up"

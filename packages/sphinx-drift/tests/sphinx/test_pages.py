@@ -106,7 +106,7 @@ def test_every_kind_of_failure_has_a_page() -> None:
 
 def test_reader_sees_what_was_stored_of_a_cell_that_was_not_reached(failed: Built) -> None:
     html = (failed.outdir / "stored-forms.html").read_text("utf-8")
-    assert html.index("ZeroDivisionError") < html.index("Not executed") < html.index("stored 0.75")
+    assert html.index("_exit") < html.index("Not executed") < html.index("stored 0.75")
 
 
 def test_timeout_names_the_cell_and_harms_no_other_page(make_book: Callable[[], Book]) -> None:
