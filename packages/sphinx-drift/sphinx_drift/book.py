@@ -109,7 +109,7 @@ def book_of(folder: Path) -> Book:
     """Return the nearest book at or above a folder, within its project; a silent one if none is.
 
     Raises:
-        ValueError: If its file can't be read, or says what nothing could follow.
+        ValueError: If its file can't be read, or has an invalid value.
 
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100 - links stay

@@ -52,7 +52,7 @@ class Opened:
 
     ready: Ready
     is_named: bool
-    """Whether somebody wants this file checked, and not all that a folder holds."""
+    """Whether the file was named, not found in a folder."""
     read: Callable[..., tuple[Page, NotebookNode] | None]
     """Reads a text that the file is going to hold as the file was read."""
 
@@ -90,7 +90,7 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
 
     Args:
         path: The file.
-        named: Whether somebody wants this file checked, and not all that a folder holds.
+        named: Whether the file was named, not found in a folder.
         **requested: Settings that come before those of the file's project.
 
     """

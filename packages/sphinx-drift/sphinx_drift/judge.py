@@ -156,9 +156,9 @@ class _CellCheck:
             elif outcome.kind.fails and not any(other.kind.fails for other in compared):
                 compared.append(replace(outcome, message=f"as {expectation.part.value}"))
         yield from compared
-        is_free = any(self._excluded(e) for e in self.cell.expectations)
-        is_claim = self.cell.is_claim and not is_free
-        if is_notebook and not is_free and not any(other.kind.fails for other in compared):
+        is_excluded = any(self._excluded(e) for e in self.cell.expectations)
+        is_claim = self.cell.is_claim and not is_excluded
+        if is_notebook and not is_excluded and not any(other.kind.fails for other in compared):
             yield from self._beside(is_claim=is_claim)
         if undocumented := self._undocumented(is_claim=is_claim):
             yield undocumented
@@ -250,8 +250,8 @@ class _CellCheck:
             return Kind.NOT_RAISED, f"expected {claimed}, got {error or 'no error'}"
         part = expectation.part
         glued = self.output.glued.get(part if part is Part.PICTURE else Part.VALUE, ())
-        is_free = expectation.unchecked or expectation.reference_only
-        if glued and is_free and part not in (Part.STDOUT, Part.STDERR, Part.TRACEBACK):
+        is_waived = expectation.unchecked or expectation.reference_only
+        if glued and is_waived and part not in (Part.STDOUT, Part.STDERR, Part.TRACEBACK):
             return Kind.QUOTATION, _unchecked_glue(glued)
         if not executed.strip():
             return Kind.NO_OUTPUT, f"as {part.value}" * (part in BESIDE)
@@ -289,8 +289,8 @@ class _CellCheck:
         if self._raised and not is_named:
             may_raise = cell.may_raise or not self.run.errors_fail
             was_quiet = cell.may_raise and is_claim  # when it was saved by a run
-            is_free = may_raise and not (page.complete or was_quiet or cell.expectations)
-            kind = Kind.NO_EXPECTATION if is_free else Kind.RAISED
+            is_allowed = may_raise and not (page.complete or was_quiet or cell.expectations)
+            kind = Kind.NO_EXPECTATION if is_allowed else Kind.RAISED
             return _outcome(cell, kind, message=output.error)
         parts = self._undocumented_parts()
         if not parts:

@@ -18,7 +18,7 @@ class Pattern(NamedTuple):
     """None for every folder there is."""
 
     def matches(self, page: Path) -> bool:
-        """Whether a page, or a folder that it is in, is one of those that are meant."""
+        """Whether a page, or a folder that it is in, matches."""
         if self.folder is None:
             return True
         own = inside(page, self.folder)

@@ -243,7 +243,7 @@ def read_table(table: object, place: Place, folder: Path) -> dict[str, Any]:
         folder: The folder of its file.
 
     Raises:
-        ValueError: If it is no table, has another name, or a value that nothing could follow.
+        ValueError: If it is no table, has another name, or an invalid value.
 
     """
     origin, named = _NAMES[place]

@@ -103,7 +103,7 @@ class Setting:
         """Return what a value means that is set in a file of a folder.
 
         Raises:
-            ValueError: If nothing could follow it; the message begins with the origin.
+            ValueError: If it is invalid; the message begins with the origin.
 
         """
         if not self.shape.fits(value):

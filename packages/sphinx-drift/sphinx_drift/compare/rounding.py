@@ -8,6 +8,7 @@ scale at which the arithmetic was done.
 from __future__ import annotations
 
 import math
+import sys
 from decimal import Decimal, InvalidOperation
 from enum import Enum
 from typing import NamedTuple
@@ -27,7 +28,7 @@ _SHORTEST = 7
 """Numbers of so many digits may be printed with as many as they need."""
 
 _SLACK = Decimal("1.001")  # the last printed digit is itself rounded, from binary
-_EXPONENTS = range(-330, 308)
+_EXPONENTS = range(-330, 309)
 
 
 class FloatKind(Enum):
@@ -85,7 +86,7 @@ def judge_rounding(documented: str, executed: str, origin: Origin) -> tuple[floa
     if units > kind.units:
         name = kind.name.lower()
         distance = f"{units:.0f} {name} units in the last place too far ({kind.units} allowed)"
-    elif beyond > _most(documented, origin):
+    elif beyond > _allowed(documented, origin):
         distance = "too far: in its third significant digit"
     return units, f"the executed value is {origin.text}, {distance}" if distance else ""
 
@@ -115,8 +116,8 @@ def _has_other_form(documented: str, executed: str) -> bool:
     pairs = [text.rstrip("j").partition("e") for text in (documented, executed)]
     decimals = [len(mantissa.partition(".")[2]) for mantissa, _, _ in pairs]
     has_one_notation = pairs[0][1] == pairs[1][1] and all(decimals)
-    most = max(len(decimal_of(text).as_tuple().digits) for text in (documented, executed))
-    return has_one_notation and decimals[0] != decimals[1] and most < _SHORTEST
+    length = max(len(decimal_of(text).as_tuple().digits) for text in (documented, executed))
+    return has_one_notation and decimals[0] != decimals[1] and length < _SHORTEST
 
 
 def _is_never_rounded(documented: str, executed: str, origin: Origin) -> bool:
@@ -140,7 +141,7 @@ def _beyond(documented: str, executed: str, value: Decimal) -> Decimal:
     return max(low - value, value - high, Decimal(0))
 
 
-def _most(documented: str, origin: Origin) -> Decimal:
+def _allowed(documented: str, origin: Origin) -> Decimal:
     """Return what rounding may add to a number, however large the numbers beside it are.
 
     That never changes its third significant digit, if it has as many and its format has more.
@@ -154,7 +155,8 @@ def _most(documented: str, origin: Origin) -> Decimal:
 
 def ulp(value: Decimal, kind: FloatKind) -> Decimal:
     """Return the unit in the last place of a number of a format."""
-    return Decimal(2) ** (math.frexp(float(value))[1] - 1 - kind.value)
+    size = min(float(value), sys.float_info.max)  # of a sum, it may be more
+    return Decimal(2) ** (math.frexp(size)[1] - 1 - kind.value)
 
 
 def decimal_of(text: str) -> Decimal:

@@ -129,7 +129,7 @@ def _data_in(tokens: Sequence[Token], pairs: Mapping[int, int]) -> tuple[dict[in
 
 def _letter_of_pair(tokens: Sequence[Token], start: int, spelling: str) -> str:
     """Return the letter for a pair of brackets, by what it holds."""
-    # Without commas, lines that begin below the bracket are the rows of a class's own.
+    # Without commas, lines that begin below the bracket are the rows of a custom `repr`.
     has_rows = "," not in spelling and tokens[start + 1].is_line
     if has_rows or not _DATA.fullmatch(spelling):
         return "?"

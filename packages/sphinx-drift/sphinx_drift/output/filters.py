@@ -27,18 +27,22 @@ class Filter(NamedTuple):
     shown: str
 
     def apply(self, text: str, counts: Counter[str] | None = None) -> str:
-        """Replace each match that cuts no number or word in two, and count it."""
+        r"""Replace each match that cuts no number or word in two, and count it.
+
+        A pattern such as ``\w+`` may match `nan` and `inf`, which are numbers: it has to name them.
+        """
         if not self.pattern.search(text):
             return text
         is_inside = bytearray(len(text) + 1)
         for whole in _WHOLE.finditer(text):
             is_inside[whole.start() + 1 : whole.end()] = b"\1" * (len(whole[0]) - 1)
-        named = re.findall(r"\w+", re.sub(r"\\.", " ", self.pattern.pattern))
+        named = {*re.findall(r"\w+", re.sub(r"\\.", " ", self.pattern.pattern))}
 
         def replacement(match: re.Match[str]) -> str:
-            unnamed = {*re.findall(r"\b(?:nan|inf)\b", match[0])}.difference(named)
+            is_empty = not match[0]
             is_cut = is_inside[match.start()] or is_inside[match.end()]
-            if not match[0] or unnamed or is_cut:
+            hides_number = not named.issuperset(re.findall(r"\b(?:nan|inf)\b", match[0]))
+            if is_empty or is_cut or hides_number:
                 return match[0]
             if counts is not None:
                 counts[self.name] += 1

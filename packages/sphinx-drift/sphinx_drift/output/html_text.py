@@ -21,6 +21,11 @@ ESCAPE_SHOWN = "\N{SYMBOL FOR ESCAPE}"
 
 _DEEPEST = 10_000
 """A parser takes ever longer for each element that is deeper in others."""
+_BESIDE = {
+    *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param"),
+    *("source", "track", "wbr", "li", "p", "tbody", "td", "tfoot", "th", "thead", "tr"),
+}
+"""The elements that hold nothing, or end where the next of their kind begins."""
 _UNSHOWN = ("desc", "iframe", "metadata", "script", "style", "template", "title")
 """The elements whose text no browser shows."""
 _PICTURES = {"audio", "img", "video"}
@@ -102,10 +107,15 @@ def read_html(html: str) -> HtmlText:
 
 
 def _depth(html: str) -> int:
-    """Return how deep elements are in one another at most, or more."""
+    """Return how deep elements are in one another, but for those that need others in between."""
     unclosed: Counter[str] = Counter()
     depth = deepest = 0
-    for slash, tag in re.findall(r"<(/?)([a-z][^\s/>]*)", html.lower()):
+    tags = re.findall(r"<(/?)([a-z][^\s/>]*)", html.lower())
+    # In a drawing or a formula an element only ends where that is said.
+    beside = set() if {"svg", "math"} & {tag for _, tag in tags} else _BESIDE
+    for slash, tag in tags:
+        if tag in beside:
+            continue
         by = -bool(unclosed[tag]) if slash else 1
         unclosed[tag] += by
         depth += by

@@ -39,6 +39,11 @@ _VALUES = {
 OPTIONS = sorted([*_VALUES, *FORMS])
 """What an expectation may say above its text."""
 _OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
+_SWALLOWS = (
+    "its fence isn't closed above line {}, where another one begins: close it, or open it with a "
+    "longer one if its cell prints that line"
+)
+_AGAIN = "`:{}:` is about what an option above it has said already: keep one of them"
 _MISREAD = (
     "it has a character (a form feed, U+2028 or the like) that ends a line for MyST-NB and for no "
     "editor, so that MyST-NB misreads what follows: print the `repr` of the text"
@@ -91,8 +96,8 @@ def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outco
     if fence.argument:
         message = f"`{{{DIRECTIVE}}}` takes no argument, got {fence.argument!r}"
         problems.append(Outcome(Kind.OPTION, line, message=message))
-    if not fence.is_closed:
-        problems.append(Outcome(Kind.OPTION, line, message=_OPEN))
+    if unclosed := _unclosed(fence):
+        problems.append(Outcome(Kind.UNREADABLE, line, message=unclosed))
     if not cells or any(not _COMMENT.match(row) for row in lines[cells[-1].last_line : line - 1]):
         return [*problems, Outcome(Kind.NO_CELL, line, documented=expectation.content)]
     cell = cells[-1]
@@ -105,6 +110,15 @@ def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outco
     return problems
 
 
+def _unclosed(fence: Fence) -> str:
+    """Return what is wrong if an expectation has swallowed what stands below it."""
+    rows = enumerate(lines_of(fence.content), start=fence.first + 1)
+    swallowed = next((number for number, row in rows if fence.opens_another(row)), 0)
+    if swallowed:
+        return _SWALLOWS.format(swallowed)
+    return "" if fence.is_closed else _OPEN
+
+
 def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome]]:
     """Read the options and the text of an expectation that begins on ``line``."""
     body = lines_of(content)
@@ -115,9 +129,16 @@ def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome
     text = "\n".join(body[start:])
     expectation = Expectation(text, line, line + start + 1, end_line=line + len(body))
     problems: list[Outcome] = []
+    said: set[str] = set()
     for at, option in enumerate(filter(None, options), start=line + 1):
+        name = option["name"]
+        subject = "part" if name in (*FORMS, "stream") else name
+        if subject in said and name != "allow":
+            problems.append(Outcome(Kind.OPTION, at, message=_AGAIN.format(name)))
+            continue
+        said.add(subject)
         try:
-            expectation = _with_option(expectation, option["name"], option["value"] or "")
+            expectation = _with_option(expectation, name, option["value"] or "")
         except ValueError as error:
             problems.append(Outcome(Kind.OPTION, at, message=str(error)))
     return expectation, problems

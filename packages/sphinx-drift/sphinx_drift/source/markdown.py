@@ -65,6 +65,12 @@ class Fence(NamedTuple):
         """Whether it is an expectation."""
         return self.name == DIRECTIVE
 
+    def opens_another(self, row: str) -> bool:
+        """Whether a row of its content would open a fence, were this one closed above it."""
+        sign = self.mark[0]
+        info = re.match(rf" {{0,3}}{self.mark}{sign}*\s*([^\s{sign}].*)", row)
+        return info is not None and not (sign == "`" and sign in info[1])
+
 
 @dataclass
 class Reading:
@@ -137,12 +143,12 @@ def _fence(token: Token, last_line: str, above: int) -> Fence:
     is_cell = token.type == "fence" and token.info.startswith("{code-cell}")
     first, last = token.map or (0, 0)
     return Fence(
-        directive.lower(),
-        argument.strip(),
-        token.content,
-        token.markup,
-        above + first + 1,
-        above + last,
+        name=directive.lower(),
+        argument=argument.strip(),
+        content=token.content,
+        mark=token.markup,
+        first=above + first + 1,
+        last=above + last,
         is_closed=bool(re.fullmatch(rf"[\s>]*{token.markup}{token.markup[0]}*\s*", last_line)),
         is_read=not (above or token.level) and (is_cell or directive.lower() == DIRECTIVE),
     )

@@ -147,18 +147,26 @@ def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> I
     for said in _said(path, text, page, executed):
         if not (said.has_words and said.number.is_decimal) or said.number.is_near(known, "0.999"):
             continue
+        cells = range(max(said.above - _ABOVE, 0) + 1, said.above + 1)
+        printed = [(other, cell) for cell in cells for other in numbers_in(outputs[cell])]
         alike = sorted(
-            (abs(other.values[0] - value) / value, other.text, cell)
-            for cell in range(max(said.above - _ABOVE, 0) + 1, said.above + 1)
-            for other in numbers_in(outputs[cell])
-            for value in said.number.values
-            # With fewer decimals it is another number.
-            if other.is_decimal and _exponent(other.values[0]) <= _exponent(value)
-            if abs(other.values[0] - value) <= value * _ALIKE
+            (off, other.text, cell)
+            for other, cell in printed
+            if other.is_decimal and (off := _off(said.number, other)) <= _ALIKE
         )
         if alike and alike[0][0] <= _NEARLY and len({number for _, number, _ in alike}) == 1:
             _, number, cell = alike[0]
             yield f"{said.place}: says {said.number.text}, and {_named(page, cell)} prints {number}"
+
+
+def _off(said: Number, printed: Number) -> Decimal:
+    """Return by what part of it a number that is said is off one that is printed.
+
+    With fewer decimals, what is printed is another number, infinitely far off.
+    """
+    value = printed.values[0]
+    finer = [each for each in said.values if _exponent(value) <= _exponent(each)]
+    return min((abs(value - each) / each for each in finer), default=Decimal("inf"))
 
 
 def _exponent(value: Decimal) -> int:

@@ -126,11 +126,12 @@ def _refusal(page: Page, result: PageResult) -> str:
     """Return why no output of a page should be written; nothing if they may be."""
     for outcome in result.outcomes:
         may_raise = outcome.cell and page.cells[outcome.cell - 1].may_raise
-        place = f"(line {outcome.line}, cell {outcome.cell})"
+        place = f"(line {outcome.line}{f', cell {outcome.cell}' * bool(outcome.cell)})"
         if _LACKING.match(outcome.message) and not may_raise:
             remedy = "see that it is there, or tag the cell `raises-exception`"
             return f"{outcome.message} {place}: {remedy}"
-        if outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED:
+        is_unknown = outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED
+        if is_unknown or outcome.kind is Kind.NESTED:  # an expectation may have swallowed it
             return f"{outcome.kind.meaning} {place}"
     return ""
 

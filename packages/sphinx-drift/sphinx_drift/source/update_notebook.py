@@ -1,10 +1,13 @@
-"""Write executed outputs into a notebook, as Jupyter saves it."""
+"""Write executed outputs into a notebook, in the form in which it was saved."""
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import nbformat
+from nbformat.v4.rwbase import split_lines
 
 from sphinx_drift.output.filters import apply_filters
 from sphinx_drift.source.notebook import parse_notebook
@@ -34,7 +37,20 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
         metadata = notebook.cells[fixes.page.cells[number - 1].index].metadata
         metadata.setdefault("drift", {})["unchecked"] = reason
     _add_widgets(notebook, fixes.executed)
-    after = f"{nbformat.writes(notebook)}\n"  # type: ignore[no-untyped-call]
+    return _in_form_of(text, notebook)
+
+
+def _in_form_of(text: str, notebook: NotebookNode) -> str:
+    """Return a notebook with the indent, the order of names and the line ends of a text."""
+    indent = re.match(r"\ufeff?\s*\{\r?\n([ \t]*)", text)
+    stored = json.loads(text.removeprefix("\ufeff"))
+    after = json.dumps(
+        split_lines(notebook),  # type: ignore[no-untyped-call]
+        indent=indent[1] if indent else 1,
+        sort_keys=json.dumps(stored) == json.dumps(stored, sort_keys=True),
+        ensure_ascii=False,
+    )
+    after += "\n" * text.endswith("\n")
     return after.replace("\n", "\r\n") if "\r\n" in text else after
 
 

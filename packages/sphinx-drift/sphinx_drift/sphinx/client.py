@@ -118,7 +118,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
     """Runs a page in a fresh kernel, whatever the execution mode, and checks it."""
 
     def __init__(self, source: str, document: nodes.document, *of_myst_nb: Any) -> None:
-        """Read a page, of a source that is read into a document."""
+        """Read a page from its source."""
         super().__init__(*of_myst_nb)
         self._source, self._document = source, document
         self._env = env = document.settings.env

@@ -54,7 +54,7 @@ class QuoteNumbers(SphinxPostTransform):
 
 
 def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
-    """Remember what a page shows of others; refuse what nothing would check, or bring up to date.
+    """Remember what a page shows of others; refuse what nothing would check or update.
 
     MyST-NB keeps what other pages glue in files of its own, which no expectation is compared with.
     """

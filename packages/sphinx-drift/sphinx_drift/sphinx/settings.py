@@ -94,7 +94,7 @@ def read_settings(app: Sphinx) -> None:
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """End the build where a setting has a value that nothing could follow."""
+    """End the build where a setting has an invalid value."""
     try:
         yield
     except ValueError as error:

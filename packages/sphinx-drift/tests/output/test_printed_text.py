@@ -138,6 +138,23 @@ def test_what_markdown_makes_or_loads_is_counted(
 # Other forms ---------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("before", "again", "is_deep"),
+    [
+        ("", "<b>", True),
+        ("", "<b></b>", False),
+        ("", "<br>1", False),
+        ("", "<img src=a>", False),
+        ("<ul>", "<li>1", False),
+        ("<table>", "<tr><td>1<td>2", False),
+        ("", "<table><td>", True),
+        ("<svg>", "<td>", True),  # in a drawing an element is only closed by its end
+    ],
+)
+def test_only_elements_in_one_another_are_deep(before: str, again: str, *, is_deep: bool) -> None:
+    assert ("in one another" in read_html(before + again * 10_001).unknown) is is_deep
+
+
 @pytest.mark.parametrize(("html", "text"), rows(CASES, "What a reader sees"))
 def test_html_is_read_as_a_reader_sees_it(html: str, text: str) -> None:
     assert read_html(html).text == text

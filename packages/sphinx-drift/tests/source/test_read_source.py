@@ -112,16 +112,34 @@ SWALLOWED = "```{code-cell} ipython3\nprint(2)\n"
     [
         ((), "```\n", []),
         (("2", "", "", "Prose", "~~~"), "```\n", []),
-        (("", SWALLOWED), "```\n", [Kind.NESTED]),
-        (("2",), "", [Kind.OPTION]),
+        (("", SWALLOWED), "```\n", [(Kind.NESTED, 12), (Kind.UNREADABLE, 9)]),
+        (("2",), "", [(Kind.UNREADABLE, 9)]),
     ],
 )
 def test_a_text_that_is_not_compared_swallows_no_cell(
-    lines: tuple[str, ...], closes: str, kinds: list[Kind]
+    lines: tuple[str, ...], closes: str, kinds: list[tuple[Kind, int]]
 ) -> None:
     text = expected(":unchecked: it varies", *lines)
     page = read(CELL + text.removesuffix("```\n") + closes)
-    assert [problem.kind for problem in page.problems] == kinds
+    assert [(problem.kind, problem.line) for problem in page.problems] == kinds
+
+
+@pytest.mark.parametrize(
+    ("fence", "row", "swallows"),
+    [
+        *(("```", row, True) for row in ("```python", "````python", "   ``` a b", "```{note}")),
+        *(("```", row, False) for row in ("``python", "    ```python", "```a`", "x ```a", "~~~a")),
+        ("````", "```python", False),
+        ("````", "````python", True),
+        ("~~~", "~~~ a`", True),
+        (":::", ":::{cpp:function} a::b", True),
+        (":::", "```python", False),
+    ],
+)
+def test_a_fence_is_closed_above_the_next_one(fence: str, row: str, *, swallows: bool) -> None:
+    page = read(CELL + expected("1", "", row, "2", fence=fence))
+    told = [(p.kind, "isn't closed above line 12" in p.message) for p in page.problems]
+    assert told == [(Kind.UNREADABLE, True)] * swallows
 
 
 # Options ------------------------------------------------------------------------------
@@ -153,6 +171,22 @@ def test_an_option_is_read(options: str, name: str, value: object) -> None:
     result = only(read(CELL + expected(options, "text")))
     assert (getattr(result, name), result.text) == (value, "text")
     assert result.body_line == 11 + options.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        (":when: numpy<2\n:when: numpy>=2", [11]),
+        (":stream: stderr\n:name: a\n:stream: stdout", [12]),
+        (":html:\n:latex:\n:stream: value", [11, 12]),
+        (":name: a\n:name: a", [11]),
+        (ALLOWED, []),
+    ],
+)
+def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
+    page = read(CELL + expected(options, "text"))
+    told = [(p.kind, p.line) for p in page.problems if "has said already" in p.message]
+    assert told == [(Kind.OPTION, line) for line in lines]
 
 
 # What nobody looks at -----------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import json
 import re
 import subprocess
 from dataclasses import replace
@@ -16,6 +17,7 @@ import nbformat.v4
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from nbformat.v4.rwbase import split_lines
 from small_book import FRONT
 
 from sphinx_drift.judge import judge_page
@@ -248,6 +250,22 @@ def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: P
     assert change.after == FRONT + one + expected("1") + three + new + four + old
 
 
+@pytest.mark.parametrize(
+    ("below", "reason"),
+    [
+        ("# Title\n\nProse.\n", "can't be read (line 10)"),
+        ("# Title\n\n" + cell("print(2)") + expected("2"), "stands where it is never run"),
+        ("# Title\n\n```python\nx = 1\n```\n", "can't be read (line 10)"),
+        ("# Title\n\n~~~{code-cell}\nprint(2)\n~~~\n```\n", "stands where it is never run"),
+    ],
+)
+def test_a_page_stays_as_it_is_where_an_expectation_swallows_the_rest(
+    below: str, reason: str, tmp_path: Path
+) -> None:
+    unclosed = expected("old").removesuffix("```\n")
+    assert reason in changed(put(tmp_path, cell("print(1)"), unclosed, "\n", below)).refused
+
+
 def test_folders_of_this_machine_are_written_by_their_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,7 +320,8 @@ def test_names_of_this_machine_are_told(tmp_path: Path, monkeypatch: pytest.Monk
 PROSE = st.sampled_from(["", "Prose.\n", "[0.25, 0.5]\n", "% comment\n", "# Title\n", "- `a`\n\n"])
 NUMBERS = st.lists(st.integers(-30, 30).map(lambda n: n / 10), min_size=1, max_size=4).map(str)
 TEXTS = NUMBERS | st.text("ab :`~%[]-,.0\n", max_size=20).filter(lambda text: text.strip())
-CELLS = st.tuples(PROSE, TEXTS, st.none() | TEXTS, st.sampled_from(["```", ":::", "~~~~~"]))
+CLOSED = st.integers(0, 9).map(bool)  # one in ten isn't
+CELLS = st.tuples(PROSE, TEXTS, st.none() | TEXTS, st.sampled_from(["```", ":::", "~~~~~"]), CLOSED)
 
 
 def outside(path: Path) -> list[bytes]:
@@ -318,16 +337,18 @@ def outside(path: Path) -> list[bytes]:
 @settings(max_examples=60, phases=[Phase.generate])
 @given(cells=st.lists(CELLS, min_size=1, max_size=4), newline=st.sampled_from(["\n", "\r\n"]))
 def test_any_page_is_right_afterwards_and_else_the_same(
-    cells: list[tuple[str, str, str | None, str]],
+    cells: list[tuple[str, str, str | None, str, bool]],
     newline: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    text = FRONT
-    for prose, printed, documented, fence in cells:
+    text, swallows = FRONT, False
+    for prose, printed, documented, fence, is_closed in cells:
         text += f"{prose}\n" + cell(f"print({printed!r})")
         if documented is not None:
             # A text that would end its fence, or begin with an option, is no expectation.
             text += expected(" " + documented.replace("\n", "\n ").replace("```", "'"), fence=fence)
+            text = text if is_closed else text.removesuffix(f"{fence}\n")
+            swallows |= not is_closed
         text += "\n"
     path = tmp_path_factory.getbasetemp() / "any.md"
     path.write_bytes(text.replace("\n", newline).encode())
@@ -337,9 +358,10 @@ def test_any_page_is_right_afterwards_and_else_the_same(
     if change is None:
         assert not ran[2].failed
         return
-    if change.refused:  # a text that a page can't hold must be the reason
-        assert any(set(printed) & set("`~:") for _, printed, _, _ in cells)
+    if change.refused:  # a fence that isn't closed must be the reason, or what no page can hold
+        assert swallows or any(set(printed) & set("`~:") for _, printed, *_ in cells)
         return
+    assert not swallows
     path.write_bytes(change.after.encode())
     again = run(path)
     assert {o.kind for o in again[2].outcomes if o.kind.fails} <= {Kind.NOTHING_CHECKED}
@@ -378,6 +400,20 @@ def test_only_the_drifted_outputs_of_a_notebook_change(
     drifting.outputs = [stream(printed)] * bool(printed)
     drifting.metadata |= {"drift": {"unchecked": unchecked}} if unchecked else {}
     assert updated(path) == f"{nbformat.writes(stored)}\n"
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+@pytest.mark.parametrize("is_sorted", [False, True])
+@pytest.mark.parametrize("indent", [0, 1, 2, "\t"])
+def test_a_notebook_is_written_as_it_was(
+    indent: int | str, end: str, tmp_path: Path, *, is_sorted: bool
+) -> None:
+    one = nbformat.v4.new_code_cell("print(0.25, 'é')", outputs=[stream("0.26 é\n")])
+    stored = split_lines(nbformat.v4.new_notebook(cells=[one], metadata={"colab": {}}))
+    text = json.dumps(stored, indent=indent, sort_keys=is_sorted, ensure_ascii=False) + end
+    path = tmp_path / "notebook.ipynb"
+    path.write_text(text, "utf-8")
+    assert updated(path) == text.replace("0.26", "0.25")
 
 
 def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path) -> None:
