@@ -39,6 +39,10 @@ _VALUES = {
 OPTIONS = sorted([*_VALUES, *FORMS])
 """What an expectation may say above its text."""
 _OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
+_LAST_OPEN = (
+    "this fence isn't closed before the end of the page: close it, or the one above it that "
+    "was closed by the end of another"
+)
 _SWALLOWS = (
     "its fence isn't closed above line {}, where another one begins: close it, or open it with a "
     "longer one if its cell prints that line"
@@ -78,6 +82,8 @@ def read_page(
             index, node = next(nodes)
             cells.append(read_cell(len(cells) + 1, index, node, (fence.first, fence.last), shown))
     assert next(nodes, None) is None  # noqa: S101 - each is one of the fences
+    if any(cell.expectations for cell in cells):
+        problems += [Outcome(Kind.UNREADABLE, n, message=_LAST_OPEN) for n in reading.unclosed]
     if not is_mystmd and any(cell.expectations for cell in cells):
         problems += [
             Outcome(Kind.UNREADABLE, number, message=_MISREAD)

@@ -82,6 +82,8 @@ class Reading:
     """Its cells and expectations in their order."""
     paragraphs: list[tuple[str, int]] = field(default_factory=list)
     """What it says in sentences and tables, and on which lines."""
+    unclosed: list[int] = field(default_factory=list)
+    """The line of a fence that goes on to the end of the page, and is no cell or expectation."""
     explained: set[int] = field(default_factory=set)
     """The lines on which a cell may seem to begin: one does, or it is shown on purpose."""
 
@@ -124,8 +126,8 @@ class Reading:
         if fence.name in _CODE:
             self.fences.append(fence)
             self.explained.add(fence.first)
-        elif not fence.is_closed:
-            pass  # what looks like a cell in it is one that it has swallowed
+        elif not fence.is_closed:  # what looks like a cell in it is one that it has swallowed
+            self.unclosed += [fence.first] if fence.last >= len(self.lines) else []
         elif fence.name in _LITERAL:
             for number, line in enumerate(fence.content.split("\n"), start=fence.first + 1):
                 opening = _OPENING.match(line)
