@@ -235,12 +235,11 @@ def _paths(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    seen = set()
     for place, folders, files in os.walk(folder, followlinks=True):  # as Sphinx does
-        if (real := Path(place).resolve()) in seen:  # a link led back
+        above = [each for each in Path(place).parents if each.is_relative_to(folder)]
+        if Path(place).resolve() in map(Path.resolve, above):  # a link led back
             folders.clear()
             continue
-        seen.add(real)
         folders[:] = sorted(name for name in folders if is_searched(Path(place, name)))
         for name in sorted(files):
             if is_searched(path := Path(place, name)) and is_page(path):

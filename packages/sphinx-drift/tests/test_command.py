@@ -163,8 +163,10 @@ def test_linked_folders_are_followed_and_environments_left_out(tmp_path: Path) -
         (pages / "env").mkdir(exist_ok=True, parents=True)
         (pages / "env" / name).write_text(GOOD)
     (pages / "linked").symlink_to(real)
+    (pages / "other").symlink_to(real)  # perhaps of another book
     (real / "loop").symlink_to(pages)
-    assert list(command._paths([pages])) == [pages / "linked" / "page.md"]  # noqa: SLF001
+    found = list(command._paths([pages]))  # noqa: SLF001
+    assert found == [pages / "linked" / "page.md", pages / "other" / "page.md"]
 
 
 def test_crash_of_the_command_is_no_drift(
