@@ -47,8 +47,12 @@ _ALWAYS_EXCLUDED = (
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
 _OF_A_BOOK = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
-_READ = ("drift_", "exclude_patterns", "include_patterns", "nb_")
-"""How the names of the settings begin that count here."""
+_READ = (
+    *(f"drift_{entry.name}" for entry in entries(Place.CONF)),
+    *(*_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
+    *("exclude_patterns", "include_patterns"),
+)
+"""The settings of conf.py that count here."""
 _MARK = "sphinx-drift reads: "
 """What begins the line with its settings, whatever else it prints."""
 _ENVIRONMENT = "os.environ"
@@ -159,7 +163,7 @@ def print_settings() -> None:
 
     before = dict(os.environ)
     written = written_settings(Config.read(sys.argv[1], overrides={}, tags=Tags()))
-    found = {name: value for name, value in written.items() if name.startswith(_READ)}
+    found = {name: written[name] for name in _READ if name in written}
     changed = dict(os.environ.items() ^ before.items())
     found[_ENVIRONMENT] = {name: os.environ.get(name) for name in changed}
     print(f"\n{_MARK}{json.dumps(found, default=str)}")  # conf.py may print too

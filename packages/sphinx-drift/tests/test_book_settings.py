@@ -29,6 +29,7 @@ nb_execution_excludepatterns = ["left*"]
 nb_output_stderr = "remove"
 drift_policy = "portable"
 drift_filters = [(r"\\d+ ms", "time", "differs")]
+nb_links = {("a", "helper"): 1}
 """
 JUPYTER_BOOK = """
 execute:
