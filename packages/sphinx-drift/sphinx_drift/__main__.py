@@ -48,11 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         books, files = _open(options)
     except ValueError as error:
         parser.error(str(error))
-    try:
-        checked = list(_check(files, options))
-    except KeyboardInterrupt:
-        print("interrupted; nothing is verified", file=sys.stderr)
-        return _INTERRUPTED
+    checked = list(_check(files, options))
     results = [file.result for file in checked]
     if not options.update:
         _report(results, options)
@@ -247,10 +243,13 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def guarded() -> int:
-    """Run the command; report a crash of the checker as what it is, not as a drift."""
+    """Run the command; report an interrupt, or a crash of the checker, as what it is."""
     try:
         status = main()
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("interrupted; nothing is verified", file=sys.stderr)
+        return _INTERRUPTED
     except BrokenPipeError:
         print("the report could not be written", file=sys.stderr)
         sys.stdout = None  # at its end Python would try again

@@ -53,6 +53,8 @@ _READ = (
     *("exclude_patterns", "include_patterns"),
 )
 """The settings of conf.py that count here."""
+_PATIENCE = 60
+"""Seconds that conf.py may take."""
 _MARK = "sphinx-drift reads: "
 """What begins the line with its settings, whatever else it prints."""
 _ENVIRONMENT = "os.environ"
@@ -118,7 +120,9 @@ def book_of(folder: Path) -> Book:
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
     for place in (folder, *folder.parents):
-        if (settings := _settings_in(place)) is not None:
+        if isinstance(settings := _settings_in(place), ValueError):
+            raise settings
+        if settings is not None:
             return Book(place, settings)
         if any((place / mark).exists() for mark in OF_PROJECT):
             break
@@ -126,15 +130,15 @@ def book_of(folder: Path) -> Book:
 
 
 @functools.cache
-def _settings_in(folder: Path) -> Mapping[str, Any] | None:
-    """Return what a book in a folder says; None if none is there. An error names the file."""
+def _settings_in(folder: Path) -> Mapping[str, Any] | ValueError | None:
+    """Return what a book in a folder says, or why it can't be read; None if none is there."""
     for file in filter(Path.is_file, map(folder.joinpath, _FILES)):
         try:
             if (settings := _FILES[file.name](file)) is not None:
                 _read_own(settings, folder)
                 return settings
         except (ValueError, yaml.YAMLError) as error:
-            raise ValueError(f"{file}: {error}") from None
+            return ValueError(f"{file}: {error}")  # which is cached too
     return None
 
 
@@ -149,7 +153,15 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         return None
     code = "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        raise ValueError(
+            f"it must be read within {_PATIENCE} seconds, and was still running; do what takes "
+            "longer in `setup`, which builds alone call"
+        ) from None
     if done.returncode:
         raise ValueError(done.stderr.strip().rpartition("\n")[2])
     found = [row.partition(_MARK)[2] for row in done.stdout.splitlines() if _MARK in row]

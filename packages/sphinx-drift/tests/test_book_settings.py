@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from small_book import FRONT, cell
@@ -145,6 +146,27 @@ def test_a_folder_that_is_linked_into_a_book_is_the_books(book: Path) -> None:
     page = docs / "linked" / "chapters" / "page.md"
     assert book_of(page.parent).resolved.timeout == 7
     assert book_of(page.parent).excludes(page) == ""
+
+
+def test_a_conf_that_does_not_end_is_waited_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = []
+    really = subprocess.run
+
+    def counted(command: list[str], **options: Any) -> Any:
+        runs.append(command)
+        return really(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", counted)
+    monkeypatch.setattr("sphinx_drift.book._PATIENCE", 1)
+    (tmp_path / "conf.py").write_text("import time\ntime.sleep(20)  # myst_nb", "utf-8")
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text(FRONT + cell("print(1)", "1"), "utf-8")
+    assert command.main([str(tmp_path)]) == 2
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.count(f"{tmp_path / 'conf.py'}: it must be read within 1 seconds") == 2
+    assert len(runs) == 1
 
 
 @pytest.mark.parametrize(
