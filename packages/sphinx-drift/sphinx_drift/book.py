@@ -80,9 +80,6 @@ class Book(NamedTuple):
         """
         own, project = self.settings, find_project(self.folder)
         changed = _read_own(own, self.folder)
-        timeout = own.get("nb_execution_timeout")
-        if "timeout" not in changed and timeout not in (None, _STOCK_TIMEOUT):
-            changed["timeout"] = int(timeout) if timeout > 0 else None
         return replace(
             changed_by_environment(replace(project, **changed)),
             allow_errors=bool(own.get("nb_execution_allow_errors")),
@@ -106,9 +103,15 @@ class Book(NamedTuple):
 
 
 def _read_own(own: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return what our settings mean, which have a prefix in conf.py."""
+    """Return what our settings mean, which have a prefix in conf.py, and MyST-NB's timeout."""
     ours = {entry.name: own.get(f"drift_{entry.name}") for entry in entries(Place.CONF)}
-    return read_table(ours, Place.CONF, folder)
+    changed = read_table(ours, Place.CONF, folder)
+    timeout = own.get(name := "nb_execution_timeout")
+    if timeout in (None, _STOCK_TIMEOUT):
+        return changed
+    if type(timeout) is not int:  # nor a truth value
+        raise ValueError(f"{name} must be a whole number of seconds; got {timeout!r}")
+    return {"timeout": timeout if timeout > 0 else None, **changed}
 
 
 def book_of(folder: Path) -> Book:

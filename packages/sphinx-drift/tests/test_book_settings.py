@@ -174,6 +174,11 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
     [
         ("conf.py", "import gone\nextensions = ['sphinx_drift']", "No module named 'gone'"),
         ("conf.py", "extensions = ['myst_nb']\ndrift_timeout = 'x'", "drift_timeout must be"),
+        *(
+            ("conf.py", f"extensions = ['myst_nb']\nnb_execution_timeout = {value}", told)
+            for value in ("'60'", "0.5", "True")
+            for told in [f"nb_execution_timeout must be a whole number of seconds; got {value}"]
+        ),
         ("_config.yml", "a: [", "while parsing"),
     ],
 )
