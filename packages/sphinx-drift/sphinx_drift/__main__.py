@@ -48,11 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         books, files = _open(options)
     except ValueError as error:
         parser.error(str(error))
-    try:
-        checked = list(_check(files, options))
-    except KeyboardInterrupt:
-        print("interrupted; nothing is verified", file=sys.stderr)
-        return _INTERRUPTED
+    checked = list(_check(files, options))
     results = [file.result for file in checked]
     if not options.update:
         _report(results, options)
@@ -235,12 +231,11 @@ def _paths(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    seen = set()
     for place, folders, files in os.walk(folder, followlinks=True):  # as Sphinx does
-        if (real := Path(place).resolve()) in seen:  # a link led back
+        above = [each for each in Path(place).parents if each.is_relative_to(folder)]
+        if Path(place).resolve() in map(Path.resolve, above):  # a link led back
             folders.clear()
             continue
-        seen.add(real)
         folders[:] = sorted(name for name in folders if is_searched(Path(place, name)))
         for name in sorted(files):
             if is_searched(path := Path(place, name)) and is_page(path):
@@ -248,10 +243,13 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def guarded() -> int:
-    """Run the command; report a crash of the checker as what it is, not as a drift."""
+    """Run the command; report an interrupt, or a crash of the checker, as what it is."""
     try:
         status = main()
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("interrupted; nothing is verified", file=sys.stderr)
+        return _INTERRUPTED
     except BrokenPipeError:
         print("the report could not be written", file=sys.stderr)
         sys.stdout = None  # at its end Python would try again

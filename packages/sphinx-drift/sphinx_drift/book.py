@@ -47,8 +47,14 @@ _ALWAYS_EXCLUDED = (
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
 _OF_A_BOOK = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
-_READ = ("drift_", "exclude_patterns", "include_patterns", "nb_")
-"""How the names of the settings begin that count here."""
+_READ = (
+    *(f"drift_{entry.name}" for entry in entries(Place.CONF)),
+    *(*_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
+    *("exclude_patterns", "include_patterns"),
+)
+"""The settings of conf.py that count here."""
+_PATIENCE = 60
+"""Seconds that conf.py may take."""
 _MARK = "sphinx-drift reads: "
 """What begins the line with its settings, whatever else it prints."""
 _ENVIRONMENT = "os.environ"
@@ -74,9 +80,6 @@ class Book(NamedTuple):
         """
         own, project = self.settings, find_project(self.folder)
         changed = _read_own(own, self.folder)
-        timeout = own.get("nb_execution_timeout")
-        if "timeout" not in changed and timeout not in (None, _STOCK_TIMEOUT):
-            changed["timeout"] = int(timeout) if timeout > 0 else None
         return replace(
             changed_by_environment(replace(project, **changed)),
             allow_errors=bool(own.get("nb_execution_allow_errors")),
@@ -100,9 +103,15 @@ class Book(NamedTuple):
 
 
 def _read_own(own: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return what our settings mean, which have a prefix in conf.py."""
+    """Return what our settings mean, which have a prefix in conf.py, and MyST-NB's timeout."""
     ours = {entry.name: own.get(f"drift_{entry.name}") for entry in entries(Place.CONF)}
-    return read_table(ours, Place.CONF, folder)
+    changed = read_table(ours, Place.CONF, folder)
+    timeout = own.get(name := "nb_execution_timeout")
+    if timeout in (None, _STOCK_TIMEOUT):
+        return changed
+    if type(timeout) is not int:  # nor a truth value
+        raise ValueError(f"{name} must be a whole number of seconds; got {timeout!r}")
+    return {"timeout": timeout if timeout > 0 else None, **changed}
 
 
 def book_of(folder: Path) -> Book:
@@ -114,7 +123,9 @@ def book_of(folder: Path) -> Book:
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
     for place in (folder, *folder.parents):
-        if (settings := _settings_in(place)) is not None:
+        if isinstance(settings := _settings_in(place), ValueError):
+            raise settings
+        if settings is not None:
             return Book(place, settings)
         if any((place / mark).exists() for mark in OF_PROJECT):
             break
@@ -122,15 +133,15 @@ def book_of(folder: Path) -> Book:
 
 
 @functools.cache
-def _settings_in(folder: Path) -> Mapping[str, Any] | None:
-    """Return what a book in a folder says; None if none is there. An error names the file."""
+def _settings_in(folder: Path) -> Mapping[str, Any] | ValueError | None:
+    """Return what a book in a folder says, or why it can't be read; None if none is there."""
     for file in filter(Path.is_file, map(folder.joinpath, _FILES)):
         try:
             if (settings := _FILES[file.name](file)) is not None:
                 _read_own(settings, folder)
                 return settings
         except (ValueError, yaml.YAMLError) as error:
-            raise ValueError(f"{file}: {error}") from None
+            return ValueError(f"{file}: {error}")  # which is cached too
     return None
 
 
@@ -145,7 +156,15 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         return None
     code = "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        raise ValueError(
+            f"it must be read within {_PATIENCE} seconds, and was still running; do what takes "
+            "longer in `setup`, which builds alone call"
+        ) from None
     if done.returncode:
         raise ValueError(done.stderr.strip().rpartition("\n")[2])
     found = [row.partition(_MARK)[2] for row in done.stdout.splitlines() if _MARK in row]
@@ -159,7 +178,7 @@ def print_settings() -> None:
 
     before = dict(os.environ)
     written = written_settings(Config.read(sys.argv[1], overrides={}, tags=Tags()))
-    found = {name: value for name, value in written.items() if name.startswith(_READ)}
+    found = {name: written[name] for name in _READ if name in written}
     changed = dict(os.environ.items() ^ before.items())
     found[_ENVIRONMENT] = {name: os.environ.get(name) for name in changed}
     print(f"\n{_MARK}{json.dumps(found, default=str)}")  # conf.py may print too

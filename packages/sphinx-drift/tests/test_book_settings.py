@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from small_book import FRONT, cell
@@ -29,6 +30,7 @@ nb_execution_excludepatterns = ["left*"]
 nb_output_stderr = "remove"
 drift_policy = "portable"
 drift_filters = [(r"\\d+ ms", "time", "differs")]
+nb_links = {("a", "helper"): 1}
 """
 JUPYTER_BOOK = """
 execute:
@@ -146,11 +148,37 @@ def test_a_folder_that_is_linked_into_a_book_is_the_books(book: Path) -> None:
     assert book_of(page.parent).excludes(page) == ""
 
 
+def test_a_conf_that_does_not_end_is_waited_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = []
+    really = subprocess.run
+
+    def counted(command: list[str], **options: Any) -> Any:
+        runs.append(command)
+        return really(command, **options)
+
+    monkeypatch.setattr(subprocess, "run", counted)
+    monkeypatch.setattr("sphinx_drift.book._PATIENCE", 1)
+    (tmp_path / "conf.py").write_text("import time\ntime.sleep(20)  # myst_nb", "utf-8")
+    for name in ("a.md", "b.md"):
+        (tmp_path / name).write_text(FRONT + cell("print(1)", "1"), "utf-8")
+    assert command.main([str(tmp_path)]) == 2
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.count(f"{tmp_path / 'conf.py'}: it must be read within 1 seconds") == 2
+    assert len(runs) == 1
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
         ("conf.py", "import gone\nextensions = ['sphinx_drift']", "No module named 'gone'"),
         ("conf.py", "extensions = ['myst_nb']\ndrift_timeout = 'x'", "drift_timeout must be"),
+        *(
+            ("conf.py", f"extensions = ['myst_nb']\nnb_execution_timeout = {value}", told)
+            for value in ("'60'", "0.5", "True")
+            for told in [f"nb_execution_timeout must be a whole number of seconds; got {value}"]
+        ),
         ("_config.yml", "a: [", "while parsing"),
     ],
 )

@@ -163,8 +163,10 @@ def test_linked_folders_are_followed_and_environments_left_out(tmp_path: Path) -
         (pages / "env").mkdir(exist_ok=True, parents=True)
         (pages / "env" / name).write_text(GOOD)
     (pages / "linked").symlink_to(real)
+    (pages / "other").symlink_to(real)  # perhaps of another book
     (real / "loop").symlink_to(pages)
-    assert list(command._paths([pages])) == [pages / "linked" / "page.md"]  # noqa: SLF001
+    found = list(command._paths([pages]))  # noqa: SLF001
+    assert found == [pages / "linked" / "page.md", pages / "other" / "page.md"]
 
 
 def test_crash_of_the_command_is_no_drift(
@@ -476,9 +478,11 @@ def test_update_leaves_a_glued_value_that_varies(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupt_leaves_no_kernel(number: signal.Signals, page: Path) -> None:
+@pytest.mark.parametrize("where", ["page.md", "conf.py"])
+def test_interrupt_leaves_no_process(where: str, number: signal.Signals, page: Path) -> None:
     code = 'import os, time\nopen("pid", "w").write(str(os.getpid()))\ntime.sleep(100)'
-    page.write_text(GOOD.replace('print("good")', code), "utf-8")
+    text = GOOD.replace('print("good")', code) if where == page.name else f"{code}  # myst_nb"
+    page.with_name(where).write_text(text, "utf-8")
     running = subprocess.Popen(
         [sys.executable, "-m", "sphinx_drift", str(page)],
         stdout=subprocess.PIPE,

@@ -21,6 +21,8 @@ _NBVAL = re.compile(r"(?m)^\s*#[#\s]*NBVAL_(IGNORE_OUTPUT|RAISES_EXCEPTION|SKIP)
 """The comments by which nbval marks a cell."""
 _TAGS = {"IGNORE_OUTPUT": IGNORED, "RAISES_EXCEPTION": "raises-exception", "SKIP": "nbval-skip"}
 """The tags that say the same."""
+_NEEDED = {"stream": {"name", "text"}, "error": {"ename", "evalue"}}
+"""What an output of a kind must have; any other has data."""
 
 
 def parse_notebook(text: str) -> NotebookNode:
@@ -95,3 +97,8 @@ def _refuse_odd(notebook: NotebookNode) -> None:
         tags = cell.metadata.get("tags") or ()
         if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
             raise ValueError(f"the `tags` of its cell {number} must be texts, got {tags!r}")
+        for output in cell.get("outputs", ()):
+            needed = {"output_type"} | _NEEDED.get(output.get("output_type"), {"data"})
+            if not needed <= output.keys():
+                must_have, got = (", ".join(sorted(names)) for names in (needed, output))
+                raise ValueError(f"an output of its cell {number} must have {must_have}; got {got}")

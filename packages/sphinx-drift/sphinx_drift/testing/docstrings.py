@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import functools
 import re
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,15 @@ if TYPE_CHECKING:
 
 _OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")
 _FENCE = re.compile(r"(?m)^[ \t]*(?:`{3,}|~{3,}).*$")
+
+
+class _Finder(doctest.DocTestFinder):
+    """Finds the examples of a `functools.cached_property` before Python 3.13, too."""
+
+    def _from_module(self, module: ModuleType | None, thing: object) -> bool:
+        # Its class is of another module; the function that it holds is of this one.
+        own = thing.func if isinstance(thing, functools.cached_property) else thing
+        return super()._from_module(module, own)  # type: ignore[misc, no-any-return]
 
 
 def find_in_text(path: Path, name: str) -> list[doctest.DocTest]:
@@ -33,7 +43,7 @@ def find_in_text(path: Path, name: str) -> list[doctest.DocTest]:
 
 def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTest]:
     """Return the docstrings with examples that the standard library finds in a module."""
-    tests = doctest.DocTestFinder().find(module) if module else []
+    tests = _Finder().find(module) if module else []
     text = path.read_text("utf-8-sig", "replace")
     for test in tests:
         if test.lineno is None and (start := text.find(test.docstring or "")) >= 0:

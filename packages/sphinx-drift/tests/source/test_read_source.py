@@ -47,6 +47,10 @@ def one_cell(own: object = None, **cell: object) -> str:
     return json.dumps(notebook)
 
 
+def one_output(kind: str, **output: object) -> str:
+    return one_cell(outputs=[{"output_type": kind, **output}])
+
+
 def only(page: Page) -> Expectation:
     assert page.problems == ()
     (expectation,) = (e for cell in page.cells for e in cell.expectations)
@@ -281,6 +285,12 @@ FRONT_OF = "---\nfile_format: mystnb\na: %s\n---\n" + CELL
         (one_cell(source=None), "the `source` of its cell 1 must be text, got None"),
         (one_cell(metadata={"tags": [{"a": 1}]}), "the `tags` of its cell 1 must be texts"),
         (one_cell(metadata={"tags": "a"}), "the `tags` of its cell 1 must be texts"),
+        (
+            one_output("stream", text="1"),
+            "must have name, output_type, text; got output_type, text",
+        ),
+        (one_output("display_data"), "an output of its cell 1 must have data, output_type; got"),
+        (one_output("error"), "an output of its cell 1 must have ename, evalue, output_type; got"),
         (one_cell(metadata=None), "it is no notebook"),
         (one_cell(outputs=None), "it is no notebook"),
         ('{"cells": [', "it is no notebook: JSONDecodeError: Expecting value: line 1"),

@@ -471,8 +471,8 @@ def test_writes_whole_files_or_none(
     link.symlink_to("page.md")
     assert write([Change(link, "older", "c")]) == 2
     assert "link.md is left as it is: it was changed" in capsys.readouterr().err
-    assert write([Change(link, "a\r\n", "b\r\n")]) == 0
-    assert capsys.readouterr().out.startswith("wrote 1 file; look at `git diff")
+    assert write([Change(name, "a\r\n", "b\r\n") for name in (link, path)]) == 0
+    assert capsys.readouterr().out.startswith("wrote 2 files; look at `git diff")
 
     def full(*_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left")

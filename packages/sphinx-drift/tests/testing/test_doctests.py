@@ -89,6 +89,13 @@ def test_equal_docstrings_are_told_apart(folder: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("decorator", ["property", "functools.cached_property"])
+def test_examples_of_a_property_are_found(decorator: str, folder: Path) -> None:
+    method = f'@{decorator}\n    def b(self):\n        """\n        >>> 2\n        9\n        """'
+    (outcome,) = checked(folder, f"import functools\n\nclass A:\n    {method}\n")
+    assert (outcome.kind, outcome.line) == (Kind.DRIFT, 7)
+
+
 @pytest.mark.parametrize(("number", "kind"), [(1, Kind.VERIFIED), (3, Kind.DRIFT)])
 def test_a_second_run_changes_no_other_output(number: int, kind: Kind, folder: Path) -> None:
     flowing = ">>> print('a b', A + 0.2)  # doctest: +NORMALIZE_WHITESPACE\na  b 0.3000000000000001"
