@@ -199,8 +199,9 @@ class _CellCheck:
 
     @property
     def _raised(self) -> bool:
-        """Whether the cell raised an error that is an output of its own."""
-        return bool(self.output.error) and not self.output.native_error
+        """Whether the cell raised an error; one that stderr ends with may only be printed."""
+        was_quiet = self.cell.index in self.run.execution.succeeded
+        return bool(self.output.error) and not (self.output.native_error and was_quiet)
 
     # What is documented
 
@@ -316,7 +317,8 @@ class _CellCheck:
         if not cell.is_seen:
             shown = [part for part in shown if part in output.glued]
         parts = [part for part in shown if part not in spoken_of]
-        if self._raised and cell.is_seen and Part.TRACEBACK not in spoken_of:
+        is_output = output.error and not output.native_error
+        if is_output and cell.is_seen and Part.TRACEBACK not in spoken_of:
             parts.append(Part.STDERR)
         return tuple(dict.fromkeys(parts))
 

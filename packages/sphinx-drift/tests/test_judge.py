@@ -497,6 +497,19 @@ def test_an_error_that_a_run_did_not_store_is_a_failure(count: int | None, expec
     assert kinds(outcomes(page, result))[-1:] == [expected]
 
 
+GROUP = "  + Exception Group Traceback (most recent call last):\n  | ExceptionGroup: many (1)\n"
+
+
+@pytest.mark.parametrize("text", ["UsageError: no magic\n", GROUP])
+def test_an_error_on_hidden_stderr_fails_unless_it_is_only_printed(text: str) -> None:
+    result, here = notebook([]), frozenset({0})
+    page = read_notebook(result)
+    result.cells[0].outputs = notebook([("stderr", text)]).cells[0].outputs
+    for succeeded, expected in ((frozenset(), [Kind.RAISED]), (here, [])):
+        execution = Execution(here, succeeded=succeeded)
+        assert kinds(outcomes(page, result, execution, errors_fail=True)) == expected
+
+
 @pytest.mark.parametrize(
     "data",
     [
