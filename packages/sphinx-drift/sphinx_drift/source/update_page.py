@@ -9,7 +9,7 @@ from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import apply_filters
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, read_outputs
-from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE
+from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE, OPENING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -86,7 +86,9 @@ def _indent(line: str) -> str:
 def _block(opening: str, options: Sequence[str], rows: Sequence[str]) -> list[str]:
     """Return the lines of an expectation, in a fence that is longer than those in its rows."""
     mark = opening[0]
-    longest = max(map(len, re.findall(rf"(?m)^[ \t]*({mark}+)", "\n".join(rows))), default=0)
+    marks = re.findall(rf"(?m)^[ \t]*({mark}+)", "\n".join(rows))
+    marks += [cell["mark"] for cell in map(OPENING.match, rows) if cell]  # which it shows
+    longest = max(map(len, marks), default=0)
     name = opening.lstrip(mark)
     fence = mark * max(len(opening) - len(name), longest + 1)
     ends_blank = bool(options) and not options[-1].strip()

@@ -205,6 +205,8 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
         ("> ````markdown\n> ```{code-cell}\n> ```\n> ````\n", []),
         ("> ````markdown\n> ```{code-cell}\n> ```\n", [7]),
         (f":::{{prf:example}} Sum\n<div>\n{CELL}</div>\n:::\n", [8]),
+        (f"````{{code-cell}}\n'''\n{CELL}'''\n````\n````{{expected-output}}\n{CELL}````\n", []),
+        (f"~~~{{code-cell}}\n'''\n{CELL}'''\n~~~\n", [8]),
         ("```{expected_output}\n3\n```\n```{Expected-Outputs}\n3\n```\n", [6, 9]),
         ("```expected-output\n3\n```\n```python\nexpected_output\n```\n", [6]),
         *((f"{before}```{{code-cell}}\n\n", [6]) for before in ("    ", "\t")),
@@ -215,7 +217,7 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
 def test_nested_cells_and_expectations_are_problems(body: str, lines: list[int]) -> None:
     page = read(body + CELL)
     assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
-    assert len(page.cells) == 1
+    assert len(page.cells) == 1 + body.count("\n'''") // 2
 
 
 @pytest.mark.parametrize(

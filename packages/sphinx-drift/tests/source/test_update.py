@@ -134,6 +134,10 @@ OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\
         (":name: value", "", "```{expected-output}\n\n:name: value\n```\n"),
         ("a\n```", "", "````{expected-output}\na\n```\n````\n"),
         ("  ~~~~\n````python", "", "`````{expected-output}\n  ~~~~\n````python\n`````\n"),
+        *(
+            (row, "", expected(row, fence="`````"))
+            for row in ("````{code-cell}", "~~~~{code-cell}", "> ````{expected_output}")
+        ),
         *(("new", expected("old", fence=f), expected("new", fence=f)) for f in (":::", "~~~~")),
         (
             "a\n\n  b",
