@@ -41,11 +41,13 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
     ends = NEWLINE.findall(text) or ["\n"]
     lines = [row + end for row, end in zip(NEWLINE.split(text), [*ends, ends[0]], strict=False)]
     for cell in reversed(fixes.page.cells):  # backwards, so that the lines above keep their numbers
-        output = read_outputs(fixes.executed.cells[cell.index].outputs)
+        outcomes = [outcome for outcome in fixes.outcomes if outcome.cell == cell.number]
+        is_claimed = any(expectation.raises for expectation in cell.expectations)
+        raised = is_claimed or any(outcome.kind is Kind.RAISED for outcome in outcomes)
+        output = read_outputs(fixes.executed.cells[cell.index].outputs, raised=raised)
         reason = fixes.reasons.get(cell.number, "")
         if reason and output.glued:
             continue  # it is shown where no mark can be, so it can't be unchecked
-        outcomes = [outcome for outcome in fixes.outcomes if outcome.cell == cell.number]
         for outcome in outcomes:
             if outcome.kind in (Kind.UNDOCUMENTED, Kind.RAISED):
                 new = _new_expectations(cell, outcome, output, fixes)
