@@ -71,6 +71,22 @@ def test_line_ends_of_every_system(newline: str, tmp_path: Path) -> None:
         assert (cell.line, only(result[0]).line, only(result[0]).text) == (9, 13, "1")
 
 
+@pytest.mark.parametrize(
+    ("above", "inside", "below", "told"),
+    [
+        ("", "", "One\u2028two.\n\f\n", None),
+        ("One\u2028two.\n", "", "", (6, "character 4 of this line is U+2028")),
+        ("", "12\x85", "", (10, "character 3 of this line is U+0085")),
+    ],
+)
+def test_a_character_that_only_myst_nb_takes_for_a_line_end_is_named(
+    above: str, inside: str, below: str, told: tuple[int, str] | None
+) -> None:
+    page = read(above + CELL + expected(inside or "1") + below)
+    problems = [(p.line, p.message.partition(",")[0]) for p in page.problems]
+    assert problems == [told] * bool(told)
+
+
 # Places -------------------------------------------------------------------------------
 
 
