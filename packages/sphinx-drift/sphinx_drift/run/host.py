@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from multiprocessing.connection import Client, Listener
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,6 +33,7 @@ _Answer = TypeVar("_Answer")
 
 _KEY_LENGTH = 32
 _LONGEST_END = 5.0
+_PAUSE = 0.1
 _BACKLOG = 4096
 """Requests that a busy host leaves waiting: more than a book has pages."""
 
@@ -154,7 +156,11 @@ def _serve(key: bytes, libraries: Sequence[str]) -> None:
             fork_server.adopt_orphans()
         pool = Pool()
         while True:
-            request = listener.accept()
+            try:
+                request = listener.accept()
+            except OSError:  # no descriptor is left, perhaps: until one is, who asks waits
+                time.sleep(_PAUSE)
+                continue
             threading.Thread(target=_answer, args=[pool, key, request], daemon=True).start()
 
 

@@ -30,6 +30,8 @@ _AHEAD_PER_CORE = 4
 
 A kernel that Jupyter starts keeps a core busy with imports, and its threads get in others' way."""
 _MEMORY_PER_PAGE = 512 * 2**20
+_DESCRIPTORS_PER_PAGE = 40
+"""A page in flight has 30, most for its sockets; more are for those that are run when asked for."""
 _PAGES_ON_A_DEVICE = 4
 """Pages at a time on a GPU, whose memory they share: its libraries take 0.5 GB for each."""
 
@@ -85,6 +87,8 @@ def _pages_at_a_time() -> int:
     if hasattr(os, "sysconf"):
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         pages = min(pages, memory // _MEMORY_PER_PAGE)
+        if (descriptors := os.sysconf("SC_OPEN_MAX")) > 0:  # -1 is no limit
+            pages = min(pages, descriptors // _DESCRIPTORS_PER_PAGE)
     return max(1, pages)
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
+import threading
+import time
 from multiprocessing.connection import Client
 from typing import TYPE_CHECKING
 
@@ -91,6 +94,36 @@ def test_host_that_is_killed_fails_each_page(asked: str, tmp_path: Path) -> None
     failure = run.execute(notebook("1"), request).failure
     assert failure is not None
     assert "the process that runs pages is gone" in failure.message
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sets another process's limit")
+def test_who_asks_a_host_without_a_descriptor_waits_for_one(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    request = queue(tmp_path, "1")
+    assert run.execute(notebook("1"), request).failure is None
+    pid = HOST.process.pid
+    limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, limits[1]))
+    Client(HOST.address).close()  # takes the descriptor that the host has reserved by now
+    raised = threading.Timer(2, resource.prlimit, [pid, resource.RLIMIT_NOFILE, limits])
+    raised.start()
+    started = time.monotonic()
+    assert run.execute(notebook("1"), request).failure is None
+    assert time.monotonic() - started > 1
+
+
+def test_no_more_pages_run_at_once_than_have_descriptors(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    pages = [notebook(f"import time\ntime.sleep(3)\n{n}") for n in range(10)]
+    request = run.request_for(tmp_path, timeout=60)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (200, limits[1]))
+    try:
+        HOST.start()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    run.queue([(page, request) for page in pages])
+    assert [run.execute(page, request).failure for page in pages] == [None] * 10
 
 
 @pytest.mark.parametrize("message", [b"x" * 40, b"x" * 41, b"", b"x" * 1_000_000])

@@ -153,6 +153,11 @@ OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\
         ("```", expected("1"), expected("```", fence="````")),
         ("~~~~", expected("1", fence="~~~"), expected("~~~~", fence="~~~~~")),
         (":html: 2", expected("1"), expected(":html: 2", options="\n")),
+        (
+            ":html: 2",
+            expected("1", options=":name: it\n"),
+            expected(":html: 2", options=":name: it\n\n"),
+        ),
     ],
 )
 def test_fences_options_and_comments_stay(
@@ -256,16 +261,34 @@ def test_a_page_that_lacks_something_is_left_unless_it_may_raise(
     assert f":raises: {lacks}" in changed(tagged).after
 
 
+@pytest.mark.parametrize(("number", "is_refused"), [(0, True), (1, False), (2, True), (3, False)])
+def test_only_a_cell_that_may_raise_may_lack_something(
+    number: int, tmp_path: Path, *, is_refused: bool
+) -> None:
+    tagged, one = (cell(f"{tag}print(1)") for tag in (":tags: [raises-exception]\n", ""))
+    path = put(tmp_path, *(code + expected("2") for code in (tagged, one, tagged)))
+    page, notebook, result, *others = run(path)
+    lacks = Outcome(Kind.RAISED, 1, cell=number, message="ModuleNotFoundError: No x")
+    result = replace(result, outcomes=(*result.outcomes, lacks))
+    change = changed(path, page, notebook, result, *others)
+    assert ("No x" in change.refused) is is_refused
+
+
 def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: Path) -> None:
     one, three, four = (cell(f"print({number})") for number in (1, 3, 4))
-    path = put(tmp_path, one, expected("2"), three, four, expected("4"))
+    named = cell("print(5)")
+    path = put(
+        tmp_path,
+        *(one, expected("2"), three, four, expected("4")),
+        *(named, expected("5", options=":name: it\n\n")),
+    )
     page, notebook, result, *others = run(path)
-    differs = [Outcome(Kind.UNREPEATABLE, 1, cell=number) for number in (2, 3)]
+    differs = [Outcome(Kind.UNREPEATABLE, 1, cell=number) for number in (2, 3, 4)]
     result = replace(result, outcomes=(*result.outcomes, *differs))
     change = changed(path, page, notebook, result, *others)
     unchecked = ":unchecked: it differs between two runs\n"
-    new, old = (expected(text, options=unchecked) for text in ("", "\n4"))
-    assert change.after == FRONT + one + expected("1") + three + new + four + old
+    new, old, own = (expected(text, options=unchecked) for text in ("", "\n4", ":name: it\n\n5"))
+    assert change.after == FRONT + one + expected("1") + three + new + four + old + named + own
 
 
 @pytest.mark.parametrize(

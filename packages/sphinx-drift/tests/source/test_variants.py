@@ -87,6 +87,24 @@ def test_forms_and_streams_have_variants_of_their_own(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("variants", "problems", "others"),
+    [
+        ((("numpy<2", "1"), ("numpy<3", "2")), ["both hold", "both hold"], []),
+        ((("numpy<2", "1"), ("numpy>=2", "2")), [""], [17]),
+        ((("numpy>=2", "1"), ("numpy<2", "2")), [""], [11]),
+        ((("", "1"), ("", "2")), ["", ""], []),
+    ],
+)
+def test_one_variant_of_an_output_holds(
+    variants: list[tuple[str, str]], problems: list[str], others: list[int], tmp_path: Path
+) -> None:
+    here = {"versions": {"numpy": "1.0"}, "markers": MARKERS}
+    whole = chosen(read(page(tmp_path, *(variant(*each) for each in variants))), here)
+    held = [e.problem.partition(":")[0] for e in whole.cells[0].expectations]
+    assert (held, [other.line for other in whole.problems]) == (problems, others)
+
+
 def test_conditions_ask_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = report_versions("numpy", "no-such-package")
     major = ".".join(map(str, sys.version_info[:2]))
