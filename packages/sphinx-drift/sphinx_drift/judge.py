@@ -199,8 +199,9 @@ class _CellCheck:
 
     @property
     def _raised(self) -> bool:
-        """Whether the cell raised an error that is an output of its own."""
-        return bool(self.output.error) and not self.output.native_error
+        """Whether the cell raised an error; one that stderr ends with may only be printed."""
+        was_quiet = self.cell.index in self.run.execution.succeeded
+        return bool(self.output.error) and not (self.output.native_error and was_quiet)
 
     # What is documented
 
@@ -316,7 +317,8 @@ class _CellCheck:
         if not cell.is_seen:
             shown = [part for part in shown if part in output.glued]
         parts = [part for part in shown if part not in spoken_of]
-        if self._raised and cell.is_seen and Part.TRACEBACK not in spoken_of:
+        is_output = output.error and not output.native_error
+        if is_output and cell.is_seen and Part.TRACEBACK not in spoken_of:
             parts.append(Part.STDERR)
         return tuple(dict.fromkeys(parts))
 
@@ -343,7 +345,7 @@ def compare_runs(
         if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
             continue  # a notebook says it of a whole cell
         runs = [read_outputs(book.cells[cell.index].outputs) for book in (first, second)]
-        for part in _parts_to_repeat(cell, runs):
+        for part in _parts_to_repeat(cell, runs, is_page=not page.is_notebook):
             once, again = (apply_filters(run.select(part), filters) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:
@@ -352,13 +354,15 @@ def compare_runs(
                 break
 
 
-def _parts_to_repeat(cell: Cell, runs: Sequence[Printed]) -> list[Part]:
+def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> list[Part]:
     """Return the parts of a cell's outputs that are checked, or that nothing says may vary."""
     checked = {e.part for e in cell.expectations if not e.unchecked}
     unchecked = {e.part for e in cell.expectations if e.unchecked}
     free = included_in(unchecked) | cell.hidden
     if unchecked & OF_VALUES:
         free |= {Part.PICTURE, *FORMS}  # in which a value is shown as well
+    if is_page and (checked | unchecked) & {*OF_VALUES, *FORMS}:
+        free |= {*FORMS}  # of a value, a page shows what it documents alone
     if Part.TRACEBACK in free and any(run.error for run in runs):
         free |= {Part.STDERR}  # to which the error belongs as well
     parts = {Part.STDOUT, Part.VALUE, Part.STDERR, *BESIDE} - free | checked

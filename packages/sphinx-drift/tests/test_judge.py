@@ -312,6 +312,10 @@ def run_of(number: int, varies: str) -> NotebookNode:
         ([Part.HTML], [], "html", 0),
         ([], [], "html", 1),
         ([], [Part.HTML], "text", 1),
+        ([], [Part.MAIN], "html", 0),
+        ([], [Part.MAIN, Part.HTML], "html", 1),
+        ([], [Part.STDOUT], "html", 1),
+        ([], [Part.MAIN], "html in a notebook", 1),
     ],
 )
 def test_only_the_part_that_is_unchecked_may_differ_between_runs(
@@ -320,7 +324,8 @@ def test_only_the_part_that_is_unchecked_may_differ_between_runs(
     free = (expecting("", part=part, unchecked="timing") for part in unchecked)
     page = page_of((*free, *(expecting("1", part=part) for part in checked)))
     hidden = frozenset({Part.STDERR} if "hidden" in varies else ())
-    page = replace(page, cells=(replace(page.cells[0], hidden=hidden),))
+    cells = (replace(page.cells[0], hidden=hidden),)
+    page = replace(page, cells=cells, is_notebook="notebook" in varies)
     found = [*compare_runs(page, run_of(1, varies), run_of(2, varies), Execution(frozenset({0})))]
     assert [outcome.kind for outcome in found] == [Kind.UNREPEATABLE] * expected
 
@@ -495,6 +500,19 @@ def test_an_error_that_a_run_did_not_store_is_a_failure(count: int | None, expec
     page = read_notebook(result)
     cell.outputs = [v4.new_output("error", ename="E", evalue="m")]
     assert kinds(outcomes(page, result))[-1:] == [expected]
+
+
+GROUP = "  + Exception Group Traceback (most recent call last):\n  | ExceptionGroup: many (1)\n"
+
+
+@pytest.mark.parametrize("text", ["UsageError: no magic\n", GROUP])
+def test_an_error_on_hidden_stderr_fails_unless_it_is_only_printed(text: str) -> None:
+    result, here = notebook([]), frozenset({0})
+    page = read_notebook(result)
+    result.cells[0].outputs = notebook([("stderr", text)]).cells[0].outputs
+    for succeeded, expected in ((frozenset(), [Kind.RAISED]), (here, [])):
+        execution = Execution(here, succeeded=succeeded)
+        assert kinds(outcomes(page, result, execution, errors_fail=True)) == expected
 
 
 @pytest.mark.parametrize(

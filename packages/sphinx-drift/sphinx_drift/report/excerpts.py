@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from sphinx_drift.compare.lexer import plain
 
 WIDTH = 100
@@ -11,17 +13,25 @@ _ROOM = WIDTH - 10
 """Columns of an output's line, next to what stands before it."""
 _MOST_CHARACTERS = 500
 """Characters of a line that somebody else wrote."""
+_JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 
 def safe_line(line: str) -> str:
     """Return a line that is safe to print: cut, and without what can't be seen or turns text round.
 
-    That is replaced one for one, so that carets stay below what they point at.
+    That is replaced one for one, so that carets stay below what they point at. Spaces of every
+    language stay, and what joins the letters of some and the parts of an emoji.
     """
     more = len(line) - _MOST_CHARACTERS
     if more > 0:
         line = f"{line[:_MOST_CHARACTERS]} [and {many(more, 'more character')}]"
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line.expandtabs())
+    return "".join(c if _is_safe(c) else "\N{REPLACEMENT CHARACTER}" for c in line.expandtabs())
+
+
+def _is_safe(character: str) -> bool:
+    """Whether a character can be printed as it is."""
+    is_space = unicodedata.category(character) == "Zs"
+    return character.isprintable() or is_space or character in _JOINERS
 
 
 def row_of(text: str, offset: int) -> int:

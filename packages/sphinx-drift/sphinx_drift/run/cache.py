@@ -27,6 +27,8 @@ from sphinx_drift.run.results import Execution
 from sphinx_drift.run.run import kernel_name
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from jupyter_cache.cache.main import JupyterCacheBase
     from nbformat import NotebookNode
 
@@ -47,9 +49,11 @@ def find(notebook: NotebookNode, request: Request, folder: Path) -> Execution | 
         merge = _cache(folder, os.getpid()).merge_match_into_notebook
         _, merged = merge(notebook, nb_meta=("language_info", "widgets"), cell_meta=())
         notebook.cells, notebook.metadata = merged.cells, merged.metadata
+        code = _code(merged)
         return Execution(
-            frozenset(i for i, cell in enumerate(merged.cells) if cell.cell_type == "code"),
+            frozenset(code),
             answers=record.data["answers"],
+            succeeded=frozenset(code[number] for number in record.data["succeeded"]),
             seconds=record.data["seconds"],
             cache_key=record.hashkey,
             since=record.data["since"],
@@ -88,10 +92,10 @@ def keep(
         if is_right and execution.failure is None and (how := _how(notebook, request)):
             answers = dict(execution.answers)
             seen = answers.pop(reads.__name__, {"": None})
-            code = {i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"}
-            if code <= execution.executed and "" not in seen:
+            if execution.executed.issuperset(_code(notebook)) and "" not in seen:
                 data = {"how": how, "machine": machine(), "reads": seen, "answers": answers}
                 data |= {"seconds": execution.seconds, "since": time.time()}
+                data["succeeded"] = _numbers(notebook, execution.succeeded)
                 bundle = CacheBundleIn(notebook, str(request.folder), data=data)
                 return str(cache.cache_notebook_bundle(bundle, check_validity=False).hashkey)
     return ""
@@ -119,6 +123,16 @@ def _is_current(data: dict[str, Any]) -> bool:
     return is_same and bool(data["machine"] == machine())
 
 
+def _code(notebook: NotebookNode) -> list[int]:
+    """Return the places of the code cells; new Markdown changes these, and not their numbers."""
+    return [i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
+
+
+def _numbers(notebook: NotebookNode, places: Collection[int]) -> list[int]:
+    """Return the numbers among the code cells of those at some places."""
+    return [number for number, place in enumerate(_code(notebook)) if place in places]
+
+
 def _how(notebook: NotebookNode, request: Request) -> str | None:
     """Return a digest of how a page is run; None if its kernel isn't this Python's."""
     name = kernel_name(notebook, request.kernel_aliases)
@@ -129,9 +143,7 @@ def _how(notebook: NotebookNode, request: Request) -> str | None:
         is_named or python.parent == Path(sys.executable).parent
     ):
         return None
-    code = [i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
-    may_raise = [number for number, index in enumerate(code) if index in request.may_raise]
-    request = replace(request, may_raise=may_raise, preload=())
+    request = replace(request, may_raise=_numbers(notebook, request.may_raise), preload=())
     return _digest(vars(request), spec.to_dict())
 
 

@@ -15,7 +15,7 @@ from sphinx_drift.source.metadata import read_cell, with_own
 from sphinx_drift.source.variants import UNCONDITIONAL, read_condition
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from myst_nb.core.config import NbParserConfig
     from nbformat import NotebookNode
@@ -48,9 +48,11 @@ _SWALLOWS = (
     "longer one if its cell prints that line"
 )
 _AGAIN = "`:{}:` is about what an option above it has said already: keep one of them"
+_ODD_END = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+"""What ends a line for `str.splitlines`, and so for MyST-NB."""
 _MISREAD = (
-    "it has a character (a form feed, U+2028 or the like) that ends a line for MyST-NB and for no "
-    "editor, so that MyST-NB misreads what follows: print the `repr` of the text"
+    "character {} of this line is U+{:04X}, which ends a line for MyST-NB and for no editor, so that "
+    "MyST-NB misreads what follows: delete it, or print the `repr` of a text that must have it"
 )
 _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 """What no reader sees between a cell and its expectation."""
@@ -85,12 +87,16 @@ def read_page(
     if any(cell.expectations for cell in cells):
         problems += [Outcome(Kind.UNREADABLE, n, message=_LAST_OPEN) for n in reading.unclosed]
     if not is_mystmd and any(cell.expectations for cell in cells):
-        problems += [
-            Outcome(Kind.UNREADABLE, number, message=_MISREAD)
-            for number, line in enumerate(reading.lines, start=1)
-            if len(f"{line}.".splitlines()) > 1
-        ]
+        problems += _misread(reading.lines[: cells[-1].last_line])
     return with_own(Page(tuple(cells), tuple(problems)), notebook)
+
+
+def _misread(lines: Sequence[str]) -> Iterator[Outcome]:
+    """Yield the lines of a page after which MyST-NB takes other lines than it has."""
+    for number, line in enumerate(lines, start=1):
+        if odd := _ODD_END.search(line):
+            message = _MISREAD.format(odd.start() + 1, ord(odd[0]))
+            yield Outcome(Kind.UNREADABLE, number, message=message)
 
 
 def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outcome]:

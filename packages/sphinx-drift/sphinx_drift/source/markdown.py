@@ -19,7 +19,7 @@ _LITERAL = {
     *("raw", "raw-cell"),
 }
 """Directives whose content is no Markdown, and none: a cell in them is an example of one."""
-_OPENING = re.compile(
+OPENING = re.compile(
     r"(?:[\s>]|[-*+] |\d+[.)] )*(?P<mark>`{3,}|~{3,}|:{3,})\s*"
     r"(?:\{code-cell\}|\{?expected[-_ ]?outputs?(?:\}|\s*$))",
     re.IGNORECASE,
@@ -93,7 +93,7 @@ class Reading:
         return [
             Outcome(Kind.NESTED, number, message=_SWALLOWED)
             for number, line in enumerate(self.lines, start=1)
-            if number not in self.explained and _OPENING.match(line)
+            if number not in self.explained and OPENING.match(line)
         ]
 
     @property
@@ -126,11 +126,13 @@ class Reading:
         if fence.name in _CODE:
             self.fences.append(fence)
             self.explained.add(fence.first)
-        elif not fence.is_closed:  # what looks like a cell in it is one that it has swallowed
-            self.unclosed += [fence.first] if fence.last >= len(self.lines) else []
-        elif fence.name in _LITERAL:
+        elif not fence.is_closed and fence.last >= len(self.lines):
+            self.unclosed.append(fence.first)
+        if not fence.is_closed:
+            return  # what looks like a cell in it is one that it has swallowed
+        if fence.name in _LITERAL:
             for number, line in enumerate(fence.content.split("\n"), start=fence.first + 1):
-                opening = _OPENING.match(line)
+                opening = OPENING.match(line)
                 if opening and len(opening["mark"]) < len(fence.mark):  # it is shown on purpose
                     self.explained.add(number)
         else:

@@ -9,7 +9,7 @@ from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import apply_filters
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, read_outputs
-from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE
+from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE, OPENING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,11 +41,13 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
     ends = NEWLINE.findall(text) or ["\n"]
     lines = [row + end for row, end in zip(NEWLINE.split(text), [*ends, ends[0]], strict=False)]
     for cell in reversed(fixes.page.cells):  # backwards, so that the lines above keep their numbers
-        output = read_outputs(fixes.executed.cells[cell.index].outputs)
+        outcomes = [outcome for outcome in fixes.outcomes if outcome.cell == cell.number]
+        is_claimed = any(expectation.raises for expectation in cell.expectations)
+        raised = is_claimed or any(outcome.kind is Kind.RAISED for outcome in outcomes)
+        output = read_outputs(fixes.executed.cells[cell.index].outputs, raised=raised)
         reason = fixes.reasons.get(cell.number, "")
         if reason and output.glued:
             continue  # it is shown where no mark can be, so it can't be unchecked
-        outcomes = [outcome for outcome in fixes.outcomes if outcome.cell == cell.number]
         for outcome in outcomes:
             if outcome.kind in (Kind.UNDOCUMENTED, Kind.RAISED):
                 new = _new_expectations(cell, outcome, output, fixes)
@@ -86,7 +88,9 @@ def _indent(line: str) -> str:
 def _block(opening: str, options: Sequence[str], rows: Sequence[str]) -> list[str]:
     """Return the lines of an expectation, in a fence that is longer than those in its rows."""
     mark = opening[0]
-    longest = max(map(len, re.findall(rf"(?m)^[ \t]*({mark}+)", "\n".join(rows))), default=0)
+    marks = re.findall(rf"(?m)^[ \t]*({mark}+)", "\n".join(rows))
+    marks += [cell["mark"] for cell in map(OPENING.match, rows) if cell]  # which it shows
+    longest = max(map(len, marks), default=0)
     name = opening.lstrip(mark)
     fence = mark * max(len(opening) - len(name), longest + 1)
     ends_blank = bool(options) and not options[-1].strip()

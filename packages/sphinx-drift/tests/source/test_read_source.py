@@ -75,6 +75,22 @@ def test_line_ends_of_every_system(newline: str, tmp_path: Path) -> None:
         assert (cell.line, only(result[0]).line, only(result[0]).text) == (9, 13, "1")
 
 
+@pytest.mark.parametrize(
+    ("above", "inside", "below", "told"),
+    [
+        ("", "", "One\u2028two.\n\f\n", None),
+        ("One\u2028two.\n", "", "", (6, "character 4 of this line is U+2028")),
+        ("", "12\x85", "", (10, "character 3 of this line is U+0085")),
+    ],
+)
+def test_a_character_that_only_myst_nb_takes_for_a_line_end_is_named(
+    above: str, inside: str, below: str, told: tuple[int, str] | None
+) -> None:
+    page = read(above + CELL + expected(inside or "1") + below)
+    problems = [(p.line, p.message.partition(",")[0]) for p in page.problems]
+    assert problems == [told] * bool(told)
+
+
 # Places -------------------------------------------------------------------------------
 
 
@@ -209,6 +225,8 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
         ("> ````markdown\n> ```{code-cell}\n> ```\n> ````\n", []),
         ("> ````markdown\n> ```{code-cell}\n> ```\n", [7]),
         (f":::{{prf:example}} Sum\n<div>\n{CELL}</div>\n:::\n", [8]),
+        (f"````{{code-cell}}\n'''\n{CELL}'''\n````\n````{{expected-output}}\n{CELL}````\n", []),
+        (f"~~~{{code-cell}}\n'''\n{CELL}'''\n~~~\n", [8]),
         ("```{expected_output}\n3\n```\n```{Expected-Outputs}\n3\n```\n", [6, 9]),
         ("```expected-output\n3\n```\n```python\nexpected_output\n```\n", [6]),
         *((f"{before}```{{code-cell}}\n\n", [6]) for before in ("    ", "\t")),
@@ -219,7 +237,7 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
 def test_nested_cells_and_expectations_are_problems(body: str, lines: list[int]) -> None:
     page = read(body + CELL)
     assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
-    assert len(page.cells) == 1
+    assert len(page.cells) == 1 + body.count("\n'''") // 2
 
 
 @pytest.mark.parametrize(

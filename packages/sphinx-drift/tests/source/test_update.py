@@ -46,6 +46,7 @@ def run(path: Path, *filters: Filter) -> tuple[Any, ...]:
     assert loaded
     page, notebook = replace(loaded[0], complete=True), loaded[1]
     space: dict[str, Any] = {}
+    succeeded = set()
     for cell in page.cells:
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -57,11 +58,15 @@ def run(path: Path, *filters: Filter) -> tuple[Any, ...]:
         ]
         data = space.pop("displayed", ())
         outputs += [nbformat.v4.new_output("display_data", data=each) for each in data]
+        if "raised" not in space:
+            succeeded.add(cell.index)
         for name, message in space.pop("raised", {}).items():
             error = {"ename": name, "evalue": message, "traceback": [f"{name}: {message}"]}
             outputs.append(nbformat.v4.new_output("error", **error))
         notebook.cells[cell.index].outputs = outputs
-    execution = Execution(frozenset(cell.index for cell in page.cells))
+    execution = Execution(
+        frozenset(cell.index for cell in page.cells), succeeded=frozenset(succeeded)
+    )
     varies = (*filters, *DEFAULTS)
     judge = partial(
         judge_page, notebook=notebook, execution=execution, file=path.name, filters=varies
@@ -134,6 +139,10 @@ OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\
         (":name: value", "", "```{expected-output}\n\n:name: value\n```\n"),
         ("a\n```", "", "````{expected-output}\na\n```\n````\n"),
         ("  ~~~~\n````python", "", "`````{expected-output}\n  ~~~~\n````python\n`````\n"),
+        *(
+            (row, "", expected(row, fence="`````"))
+            for row in ("````{code-cell}", "~~~~{code-cell}", "> ````{expected_output}")
+        ),
         *(("new", expected("old", fence=f), expected("new", fence=f)) for f in (":::", "~~~~")),
         (
             "a\n\n  b",
@@ -230,6 +239,15 @@ def test_an_error_is_written_where_nothing_was_documented(tmp_path: Path) -> Non
     assert change.after == FRONT + one + expected("1") + fails + raised + fails + expected("2")
     assert change.result
     assert [o.kind for o in change.result.outcomes if o.kind.fails] == [Kind.RAISED]
+
+
+def test_an_error_that_was_only_printed_is_written_as_what_was_printed(tmp_path: Path) -> None:
+    lines = ["  + Exception Group Traceback (most recent call last):", "  | E: 5"]
+    printed = f"import sys\nprint({chr(10).join(lines)!r}, file=sys.stderr)"
+    code = cell(f":tags: [raises-exception]\n{printed}")
+    path = put(tmp_path, code)
+    assert ":raises:" not in updated(path)
+    assert lines[0] in path.read_text("utf-8")
 
 
 @pytest.mark.parametrize("lacks", ["ModuleNotFoundError", "FileNotFoundError", "ConnectionError"])
