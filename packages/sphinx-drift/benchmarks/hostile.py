@@ -12,7 +12,7 @@ from sphinx_drift.output.html_text import read_html
 from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
-from sphinx_drift.source.markdown import _OPENING
+from sphinx_drift.source.markdown import OPENING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "digits of one number": (lambda text: apply_filters(text, DEFAULTS), "9", ""),
     "dots in a time": (lambda text: apply_filters(text, DEFAULTS), "1..", ""),
     "times after a time": (lambda text: apply_filters(text, DEFAULTS), " 2min", ""),
-    "marks before a fence": (_OPENING.match, "1. ", "x"),
+    "marks before a fence": (OPENING.match, "1. ", "x"),
     "erased lines": (on_screen, "x\x1b[2K", ""),
     "lines erased and written back": (on_screen, "xx\x1b[2K\bx", ""),
     "colours that end where the line begins": (on_screen, "\x1b[39m\r\x1b[49m\r", ""),

@@ -51,8 +51,8 @@ _AGAIN = "`:{}:` is about what an option above it has said already: keep one of 
 _ODD_END = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 """What ends a line for `str.splitlines`, and so for MyST-NB."""
 _MISREAD = (
-    "character {} of this line is U+{:04X}, which ends a line for MyST-NB and for no editor, so that "
-    "MyST-NB misreads what follows: delete it, or print the `repr` of a text that must have it"
+    "character {} of this line is U+{:04X}, which ends a line for MyST-NB and for no editor, so "
+    "that MyST-NB misreads what follows: delete it, or print the `repr` of a text that must have it"
 )
 _COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 """What no reader sees between a cell and its expectation."""

@@ -139,7 +139,8 @@ def test_report_is_readable_whatever_was_printed(outcome: Outcome) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["\u6771\u4eac\u30003", "5\u202f%\u00a0!", "\U0001f469\u200d\U0001f467", "\u0646\u200c\u0627"]
+    "text",
+    ["\u6771\u4eac\u30003", "5\u202f%\u00a0!", "\U0001f469\u200d\U0001f467", "\u0646\u200c\u0627"],
 )
 def test_what_a_language_needs_is_shown_as_it_is(text: str) -> None:
     assert f"    {text}\n" in render([page(Outcome(Kind.UNDOCUMENTED, 1, executed=text))])
