@@ -34,7 +34,7 @@ NEWLINE = re.compile(r"\r\n?|\n")
 """What ends a line for Markdown and editors; to `str.splitlines` a form feed and others do too."""
 NEVER_RUN = "a code cell here is never run"
 NEVER_CHECKED = "an expectation here is never checked"
-_SWALLOWED = (
+SWALLOWED = (
     f"it is misspelt (write `{{{DIRECTIVE}}}`) or part of something else: of a fence, a comment, "
     "HTML or a formula above it that isn't ended, or of a text that is indented; what only shows a "
     "cell stands in a longer fence"
@@ -91,7 +91,7 @@ class Reading:
     def swallowed(self) -> list[Outcome]:
         """What looks like a cell or an expectation, and is misspelt or part of something else."""
         return [
-            Outcome(Kind.NESTED, number, message=_SWALLOWED)
+            Outcome(Kind.NESTED, number, message=SWALLOWED)
             for number, line in enumerate(self.lines, start=1)
             if number not in self.explained and OPENING.match(line)
         ]

@@ -10,6 +10,7 @@ from sphinx_drift.model import Kind
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.output.printed_text import read_outputs
+from sphinx_drift.source.markdown import SWALLOWED
 from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
 from sphinx_drift.source.update_page import Fixes, page_with_outputs
@@ -131,7 +132,7 @@ def _refusal(page: Page, result: PageResult) -> str:
             remedy = "see that it is there, or tag the cell `raises-exception`"
             return f"{outcome.message} {place}: {remedy}"
         is_unknown = outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED
-        if is_unknown or outcome.kind is Kind.NESTED:  # an expectation may have swallowed it
+        if is_unknown or outcome.message == SWALLOWED:  # an expectation may have done it
             return f"{outcome.kind.meaning} {place}"
     return ""
 

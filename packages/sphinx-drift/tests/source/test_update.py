@@ -308,6 +308,12 @@ def test_a_page_stays_as_it_is_where_an_expectation_swallows_the_rest(
     assert reason in changed(put(tmp_path, cell("print(1)"), unclosed, "\n", below)).refused
 
 
+def test_a_cell_in_a_directive_stops_no_update(tmp_path: Path) -> None:
+    in_tip = f"`````{{tip}}\n{cell('print(3)')}`````\n"
+    change = changed(put(tmp_path, cell("print(1)"), expected("2"), "\n", in_tip))
+    assert change.after == FRONT + cell("print(1)") + expected("1") + "\n" + in_tip
+
+
 def test_folders_of_this_machine_are_written_by_their_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
