@@ -24,7 +24,7 @@ from sphinx_drift.settings import (
     read_table,
     table_in,
 )
-from sphinx_drift.shapes import Place
+from sphinx_drift.shapes import Place, refuse_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -178,10 +178,17 @@ def print_settings() -> None:
 
     before = dict(os.environ)
     written = written_settings(Config.read(sys.argv[1], overrides={}, tags=Tags()))
+    refuse_misspelt(written, "conf.py")
     found = {name: written[name] for name in _READ if name in written}
     changed = dict(os.environ.items() ^ before.items())
     found[_ENVIRONMENT] = {name: os.environ.get(name) for name in changed}
     print(f"\n{_MARK}{json.dumps(found, default=str)}")  # conf.py may print too
+
+
+def refuse_misspelt(names: Iterable[str], place: str) -> None:
+    """Raise a `ValueError` for a name that begins as our settings do and is none of them."""
+    ours = {name for name in names if name.startswith("drift_")} - {"drift_live"}
+    refuse_unknown(ours, [name for name in _READ if name.startswith("drift_")], place)
 
 
 def written_settings(config: Config) -> Mapping[str, Any]:
@@ -198,7 +205,9 @@ def _read_yaml(file: Path) -> Mapping[str, Any]:
         settings["exclude_patterns"] = written["exclude_patterns"]
     if settings.get("nb_execution_mode") is False:  # it is how YAML reads `off`
         settings["nb_execution_mode"] = "off"
-    return {**settings, **table_in(table_in(written, "sphinx"), "config")}
+    own = table_in(table_in(written, "sphinx"), "config")
+    refuse_misspelt(own, "sphinx.config")
+    return {**settings, **own}
 
 
 def _read_myst(file: Path) -> Mapping[str, Any] | None:

@@ -54,6 +54,13 @@ def book(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_misspelt_setting_is_refused(book: Path) -> None:
+    (file,) = (path for path in book.iterdir() if path.is_file())
+    file.write_text(file.read_text("utf-8").replace("drift_policy", "drift_polici"), "utf-8")
+    with pytest.raises(ValueError, match="got 'drift_polici'; did you mean 'drift_policy'"):
+        book_of(book)
+
+
 @pytest.mark.parametrize("mark", [".git", "pyproject.toml"])
 def test_no_book_is_looked_for_above_a_project(mark: str, book: Path) -> None:
     (book / "chapters" / mark).touch()

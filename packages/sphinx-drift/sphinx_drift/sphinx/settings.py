@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
-from sphinx_drift.book import Book, written_settings
+from sphinx_drift.book import Book, refuse_misspelt, written_settings
 from sphinx_drift.device import choose_device
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run.__main__ import collect_rarely
@@ -20,7 +20,7 @@ from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run.reads import reads, stamp_of, watch_reads
 from sphinx_drift.settings import Settings, entries
-from sphinx_drift.shapes import Place, refuse_unknown
+from sphinx_drift.shapes import Place
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.state import state_of
 
@@ -69,9 +69,7 @@ def start(app: Sphinx) -> None:
 def before_reading(app: Sphinx, config: Config) -> None:
     """Settle what Sphinx compares with the last build before it reads a page."""
     with _refusing():
-        written = {name for name in written_settings(config) if name.startswith("drift_")}
-        known = [f"drift_{entry.name}" for entry in entries(Place.CONF)]
-        refuse_unknown(written - {"drift_live"}, known, "conf.py")
+        refuse_misspelt(written_settings(config), "conf.py")
         config.drift_environment = f"{chosen_runner()} {_resolved(app).described()}"
     # The notebooks that MyST-NB writes beside this output folder, or another, are no pages.
     config.exclude_patterns += [OUTPUT_FOLDER, f"**/{OUTPUT_FOLDER}", f"**{_CACHE}"]
