@@ -9,7 +9,9 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -156,18 +158,21 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         return None
     code = "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_PATIENCE
-        )
-    except subprocess.TimeoutExpired:
-        raise ValueError(
-            f"it must be read within {_PATIENCE} seconds, and was still running; do what takes "
-            "longer in `setup`, which builds alone call"
-        ) from None
-    if done.returncode:
-        raise ValueError(done.stderr.strip().rpartition("\n")[2])
-    found = [row.partition(_MARK)[2] for row in done.stdout.splitlines() if _MARK in row]
+    # Files, and no pipes, which a process that conf.py leaves running would hold open.
+    text = partial(TemporaryFile, "w+", encoding="utf-8", errors="replace")
+    with text() as out, text() as err:
+        try:
+            done = subprocess.run(command, stdout=out, stderr=err, check=False, timeout=_PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise ValueError(
+                f"it must be read within {_PATIENCE} seconds, and was still running; do what takes "
+                "longer in `setup`, which builds alone call"
+            ) from None
+        out.seek(0)
+        err.seek(0)
+        if done.returncode:
+            raise ValueError(err.read().strip().rpartition("\n")[2])
+        found = [row.partition(_MARK)[2] for row in out.read().splitlines() if _MARK in row]
     return {"include_patterns": ["**"], **json.loads("".join(found))}
 
 

@@ -54,6 +54,16 @@ def book(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_process_that_conf_py_leaves_running_is_not_waited_for(tmp_path: Path) -> None:
+    wait = "import os, time\nwhile not os.path.exists('go'): time.sleep(0.1)"
+    start = f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {wait!r}])\n"
+    (tmp_path / "conf.py").write_text(f"{start}extensions = ['myst_nb']\ndrift_twice = True\n")
+    try:
+        assert book_of(tmp_path).resolved.twice
+    finally:
+        (tmp_path / "go").touch()
+
+
 def test_a_misspelt_setting_is_refused(book: Path) -> None:
     (file,) = (path for path in book.iterdir() if path.is_file())
     file.write_text(file.read_text("utf-8").replace("drift_policy", "drift_polici"), "utf-8")
