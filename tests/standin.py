@@ -8,16 +8,14 @@ numbers draws them from the device's own generator, so a draw that is not led to
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NAME = os.environ.get("STANDIN_NAME", "standin")
 CPU = torch.device("cpu")

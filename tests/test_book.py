@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import nbformat
 import page_seeds
@@ -23,9 +24,6 @@ from sphinx_drift.compare.tokens import read_tokens
 from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.read_source import load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SECTION = [
     DOCS / "self-attention" / f"{name}.md"

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from test_book import expectations, holds, keys, read
 from the_book import DOCS
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sphinx_drift.model import Expectation
+from sphinx_drift.model import Expectation
 
 TABLE = DOCS / "reference" / "chapter-3.md"
 PRINTED = {

@@ -6,9 +6,10 @@ import json
 import runpy
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import torch
@@ -19,9 +20,6 @@ from selfattn import SelfAttention_v2, devices, fit
 from selfattn.devices import choose, reproducible
 from selfattn.examples import six_tokens
 from selfattn.small_gpt import load_weights
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(
     torch.cuda.is_available(), reason="no process can have a GPU and the stand-in"

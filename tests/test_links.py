@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 from importlib.metadata import distributions
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
 from the_book import DOCS, MANUAL, current_site
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MANY = 1000
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import pytest
 from the_book import PAGES
 
 import selfattn
 from selfattn import trained
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CELL = re.compile(
     r"(?P<listing>^```\{listing\}\n(?:(?::number: (?P<number>\S+)|(?!```).*)\n)*```\n\n)?"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import comb
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from experiment import read_record
 from the_book import DOCS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 SEEDS: dict[str, list[Any]] = read_record("many-seeds.json")
 CARD = "weight of the asked card"

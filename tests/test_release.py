@@ -9,14 +9,11 @@ import shutil
 import sys
 import tarfile
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 import release as command
 from the_book import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RELEASED = ("CHANGELOG.md", "CITATION.cff", "LICENSE", "README.md", "pyproject.toml", "selfattn")
 NOXFILE = runpy.run_path(str(ROOT / "noxfile.py"))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import platform
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mistakes as making
 import pytest
@@ -25,9 +26,6 @@ from diagnosis.number_box import DECIMAL, SCRIPTS, recorded
 from selfattn import SelfAttention_v1, SelfAttention_v2
 from selfattn.examples import six_tokens
 from sphinx_drift.compare.tokens import read_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 PAGE = DOCS / "reference" / "my-numbers-differ.md"
 NUMBER_CASES = json.loads(Path(__file__).with_name("number_cases.json").read_text("utf-8"))

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import zipfile
 from base64 import b64decode
+from collections.abc import Callable
 from io import BytesIO
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -19,10 +20,6 @@ from the_book import EXTENSIONS_ON_PATH
 
 from export.package import package_cells
 from export.picture import WIDTH
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 CONF = f"""
 {EXTENSIONS_ON_PATH}

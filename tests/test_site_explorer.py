@@ -5,24 +5,21 @@ from __future__ import annotations
 import functools
 import json
 import random
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 import pytest
 import torch
 from node import evaluate
 from page_run import made_by
+from torch import Tensor
 from torch.nn.utils import vector_to_parameters
 
 from explorer import trained_model
 from explorer.element import HERE, explorer
 from selfattn.trained import VOCABULARY, TwoHeads, sentences, to_ids, without_head
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from torch import Tensor
 
 PAGE = "self-attention/step-by-step"
 SCRIPTS = [HERE / name for name in ("arithmetic.js", "state.js", "tasks.js")]

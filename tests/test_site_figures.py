@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from page_run import made_by
@@ -15,9 +15,6 @@ from figures.drawings import all_drawings
 from figures.drawings.curves import rounded
 from figures.values import WORDS, Values
 from selfattn.examples import six_tokens
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FIGURE_OF = re.compile(r"^`{3,}\{attention-figure\} (\S+)$", re.MULTILINE)
 PAGES = {

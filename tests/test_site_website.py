@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from small_book import FRONT, built, cell, refused
@@ -13,9 +13,6 @@ from the_book import PAGES as BOOK_PAGES
 
 from sphinx_drift.model import Kind, Outcome, PageResult
 from website import verified_foot
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 THEME = DOCS / "_themes" / "selfattn"
 CONF = f"""

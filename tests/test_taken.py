@@ -9,16 +9,13 @@ import shutil
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import nbformat
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from the_book import current_site
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 THERE = ("torch", "ipykernel", "nbclient")

@@ -14,9 +14,10 @@ from __future__ import annotations
 import copy
 import math
 import sys
+from collections.abc import Callable
 from functools import partial
 from itertools import permutations, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from experiment import read_record, write_record
@@ -26,9 +27,6 @@ from torch.nn.functional import cross_entropy
 
 from selfattn import MultiHeadAttention
 from selfattn.trained import TwoHeads, accuracies, sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OUT = "many-seeds.json"
 SEEDS = range(20)

@@ -6,9 +6,10 @@ section on the page "My numbers differ"; a test makes them again.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,9 +19,6 @@ from torch import Tensor, nn
 
 from selfattn import CausalAttention, MultiHeadAttention, MultiHeadAttentionWrapper
 from selfattn.examples import six_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 FILE = "mistakes.json"
 X = six_tokens().inputs  # (6, 3)

@@ -13,10 +13,11 @@ from __future__ import annotations
 import csv
 import statistics
 import time
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import small_gpt
 import torch
@@ -26,9 +27,6 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from selfattn import MultiHeadAttention, MultiHeadAttentionWrapper
 from selfattn.devices import reproducible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 HERE = Path(__file__).parent
 STEPS, SEED = 1000, 123

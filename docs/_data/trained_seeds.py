@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest import mock
 
 import torch
@@ -30,9 +31,6 @@ from selfattn.trained import (
     train,
     without_head,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 OUT = Path(__file__).with_name("trained-seeds.json")
 SEEDS = range(20)

@@ -10,11 +10,9 @@ import platform
 import shutil
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 OLDEST = (3, 11)

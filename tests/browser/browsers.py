@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from playwright.sync_api import Browser, Playwright
+from playwright.sync_api import Browser, Playwright
 
 FIREFOX = ("firefox-esr", "firefox")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

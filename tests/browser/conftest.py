@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from browsers import CHROMIUM, FLAGS, installed, launcher
 from built_site import Website, pages
-from playwright.sync_api import Error, sync_playwright
-from reader import Reader
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Playwright
-    from reader import Report, Visit
+from playwright.sync_api import Error, Playwright, sync_playwright
+from reader import Reader, Report, Visit
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from reader import use
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
-    from reader import Device, Visit
+from playwright.sync_api import Locator, Page
+from reader import Device, Visit, use
 
 LETTERS = {"x": "inputs", "q": "W_query", "k": "W_key", "v": "W_value"}
 Rows = list[list[str]]

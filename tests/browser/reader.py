@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import TypeAlias
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Error,
+    Locator,
+    Page,
+    Request,
+    Response,
+)
 
-    from playwright.sync_api import (
-        Browser,
-        ConsoleMessage,
-        Error,
-        Locator,
-        Page,
-        Request,
-        Response,
-    )
-
-    Report: TypeAlias = Callable[["Visit", list[str]], None]
+Report: TypeAlias = Callable[["Visit", list[str]], None]
 
 Device = Literal["mouse", "touch", "keyboard"]
 DESK = 1000  # pixels; what is narrower is held in a hand

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
-from reader import use
-
-if TYPE_CHECKING:
-    from built_site import Website
-    from reader import Device, Reader
+from built_site import Website
+from reader import Device, Reader, use
 
 STEP = "self-attention/step-by-step"
 DEVICES = [(390, "touch"), (390, "keyboard"), (1440, "mouse"), (1440, "keyboard")]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
+from built_site import Website
 from explorer_page import Explorer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from built_site import Website
-    from reader import Device, Reader, Report
+from reader import Device, Reader, Report
 
 PAGE = "self-attention/explorer"
 

@@ -6,15 +6,12 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from built_site import pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 FAULT = re.compile(r'^"file:(?P<file>[^"]+)":(?P<line>\d+)\S*: (?:error|non-document-error)')
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from reader import use
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from built_site import Website
-    from reader import Device, Reader, Report, Visit
+from built_site import Website
+from reader import Device, Reader, Report, Visit, use
 
 PAGE = "reference/my-numbers-differ"
 OWN = "tensor([[0.2996, 0.8053],\n        [0.3061, 0.8210],\n        [0.3058, 0.8203]])"

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from built_site import Website
-    from reader import Reader, Report, Visit
+from built_site import Website
+from reader import Reader, Report, Visit
 
 WIDTHS = (360, 768, 1440)
 WIDE = 1200  # pixels, from which pages have a margin

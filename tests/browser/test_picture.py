@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from built_site import Website
 from PIL import Image, ImageChops
-
-if TYPE_CHECKING:
-    from built_site import Website
-    from reader import Reader
+from reader import Reader
 
 DOCS = Path(__file__).parents[2] / "docs"
 TOLERATED = 0.01  # of all pixels: browsers smooth letters in different ways

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
-
-if TYPE_CHECKING:
-    from built_site import Website
-    from reader import Reader, Visit
+from built_site import Website
+from reader import Reader, Visit
 
 ASKED: dict[str, str] = json.loads(
     Path(__file__).parents[1].joinpath("searches.json").read_text("utf-8")

@@ -9,25 +9,20 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from docutils import nodes
 from sphinx.addnodes import only
+from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import ExtensionMetadata
 
 from explorer import element
-from website.outputs import outputs_of
+from website.outputs import Output, outputs_of
 from website.pages import reading_order
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sphinx.application import Sphinx
-    from sphinx.util.typing import ExtensionMetadata
-
-    from website.outputs import Output
 
 HERE = Path(__file__).parent
 FILE = Path(__file__).parents[2] / "_data" / "mistakes.json"

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
+from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import OptionSpec
 
 from explorer.element import explorer, need_files
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from docutils import nodes
-    from sphinx.application import Sphinx
-    from sphinx.util.typing import OptionSpec
 
 SHEET = "explorer.css"
 SCRIPTS = ("arithmetic.js", "state.js", "tasks.js", "bows.js", "explorer.js")

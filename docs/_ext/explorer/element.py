@@ -7,23 +7,18 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.writers.html5 import HTML5Translator
 
-from figures.values import page_values
+from figures.values import Values, page_values
 from page_values.later import show_later
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sphinx.application import Sphinx
-    from sphinx.config import Config
-    from sphinx.environment import BuildEnvironment
-    from sphinx.writers.html5 import HTML5Translator
-
-    from figures.values import Values
 
 HERE = Path(__file__).parent
 FILES = "element_files"

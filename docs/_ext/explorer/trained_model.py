@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
 
 from explorer.directive import Interactive
 from explorer.element import explorer
-
-if TYPE_CHECKING:
-    from docutils import nodes
-    from sphinx.application import Sphinx
-
-    from figures.values import Values
+from figures.values import Values
 
 PAGE = "self-attention/training"
 """The page that trains the model."""

@@ -8,26 +8,22 @@ from __future__ import annotations
 import re
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, urljoin
 
 import nbformat
 from docutils import nodes
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.osutil import relative_uri
+from sphinx.util.typing import ExtensionMetadata
 
 from export.markdown import to_markdown
 from export.notebook import to_notebook
 from export.package import PACKAGE, package_cells
-from sphinx_drift.api import Kind, describe_environment, find_project, results
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
-    from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
-    from sphinx.util.typing import ExtensionMetadata
-
-    from sphinx_drift.api import Outcome
+from sphinx_drift.api import Kind, Outcome, describe_environment, find_project, results
 
 FOLDER = "_downloads"
 ARCHIVE = f"{PACKAGE.name}-notebooks"

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Container, Iterator
 
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from markdownify import MarkdownConverter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
-
-    from bs4 import Tag
 
 UNSEEN = (
     "script, noscript, form, attention-explorer, .explorer-fold, .headerlink, .drift-mark,"

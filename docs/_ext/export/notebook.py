@@ -5,19 +5,15 @@ from __future__ import annotations
 import copy
 import re
 from base64 import b64decode, b64encode
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 import nbformat
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from export.markdown import DRAWING
 from export.picture import to_png
 from sphinx_drift.api import read_outputs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from nbformat import NotebookNode
 
 PYTHON = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

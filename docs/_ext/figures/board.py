@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    Point = tuple[float, float]
+Point = tuple[float, float]
 
 Anchor = Literal["start", "middle", "end"]
 WIDTH = 360  # one user unit is about one pixel on a phone 390 pixels wide

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
 from sphinx.util import logging
 
 from figures.board import signed
@@ -16,9 +16,6 @@ from figures.numbered_blocks import CaptionedDirective
 from figures.values import page_values
 from page_values import data_file
 from page_values.later import show_later
-
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
 
 LOGGER = logging.getLogger(__name__)
 DEPENDENCIES = sorted(Path(__file__).parent.rglob("*.py"))

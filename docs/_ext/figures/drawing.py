@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
-from figures.board import SMALL, TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from figures.board import Board, Panels, Point
-    from figures.values import Matrix, Values
+from figures.board import SMALL, TEXT, Board, Panels, Point
+from figures.values import Matrix, Values
 
 FOCUS = 1  # the second token, counted from 0
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.domains.std import StandardDomain
 from sphinx.util.docutils import SphinxDirective
-
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
-    from sphinx.domains.std import StandardDomain
-    from sphinx.util.typing import OptionSpec
-    from sphinx.writers.html5 import HTML5Translator
+from sphinx.util.typing import OptionSpec
+from sphinx.writers.html5 import HTML5Translator
 
 
 class captioned(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes in lower case

@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sphinx.environment import BuildEnvironment
 
 from page_values import values_of
-
-if TYPE_CHECKING:
-    from sphinx.environment import BuildEnvironment
 
 Matrix = Sequence[Sequence[float]]
 WORDS = ("Your", "journey", "starts", "with", "one", "step")

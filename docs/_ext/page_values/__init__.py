@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import functools
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
 from page_values.probe import keep_page_values, page_values
 from sphinx_drift import api
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
 DATA = "_data/figures.toml"
 

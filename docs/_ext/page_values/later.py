@@ -5,19 +5,16 @@ A node's `page` names the page that it shows; one without shows something of all
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from docutils import nodes
-    from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
-
-    Fill = Callable[[Sphinx, str, Any], nodes.Node | Sequence[nodes.Node]]
+Fill = Callable[[Sphinx, str, Any], nodes.Node | Sequence[nodes.Node]]
 
 
 def show_later(app: Sphinx, kind: type[nodes.Element], fill: Fill) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from docutils import nodes
 from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging, parselinenos
 
 from figures.numbered_blocks import CaptionedDirective, caption_text, captioned
-
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
 
 LOGGER = logging.getLogger(__name__)
 

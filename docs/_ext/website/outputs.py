@@ -7,20 +7,17 @@ same when other sections change.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import traverse_parent
 
 from sphinx_drift import api
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
 
 class Output(NamedTuple):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sphinx.environment import BuildEnvironment
+from sphinx.environment import BuildEnvironment
 
 
 def reading_order(env: BuildEnvironment, page: str) -> Iterator[str]:

@@ -9,22 +9,19 @@ from __future__ import annotations
 
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx_exercise.nodes import exercise_node
 
 from figures.numbered_blocks import captioned
 from website.pages import data, reading_order
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from sphinx.application import Sphinx
 
 logger = logging.getLogger(__name__)
 

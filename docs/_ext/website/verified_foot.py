@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.application import Sphinx
 from sphinx.util.i18n import format_date
 
-from sphinx_drift.api import Kind, describe_environment, results
-
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
-
-    from sphinx_drift.api import PageResult
+from sphinx_drift.api import Kind, PageResult, describe_environment, results
 
 
 def put_foot(

@@ -33,14 +33,12 @@ import struct
 import sys
 import threading
 import time
+import types
 import warnings
 import weakref
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    import types
-    from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 ANSWER = struct.Struct("!i")
 """The kernel's process, and later its exit status; or 0, and why there is none."""

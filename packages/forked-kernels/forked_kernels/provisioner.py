@@ -20,18 +20,15 @@ import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from traitlets import List, Unicode
 
 from forked_kernels.fork_server import ANSWER
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from jupyter_client.connect import KernelConnectionInfo
 
 NAME = "forked"
 ADDRESS_VARIABLE = "FORKED_KERNELS_SERVER"

@@ -12,8 +12,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nbclient
 import pytest
@@ -25,9 +26,6 @@ from psutil import pid_exists
 from forked_kernels import provisioner
 from forked_kernels.fork_server import ANSWER, Preloaded
 from forked_kernels.provisioner import ForkedKernel
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 SERVER_OF = "import os\nprint(open(f'/proc/{os.getppid()}/cmdline').read().count('fork_server'))"
 

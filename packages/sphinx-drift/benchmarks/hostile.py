@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from nbformat import v4
 
@@ -13,9 +13,6 @@ from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 from sphinx_drift.source.markdown import OPENING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def _printed(text: str, form: str = "html") -> object:

@@ -13,21 +13,17 @@ import argparse
 import copy
 import sys
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mutants import Attempt, Output, attempts
 from nbclient import NotebookClient
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from sphinx_drift.compare.compare import UNITS, Policy, compare
 from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.read_source import load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from nbformat import NotebookNode
 
 PORTABLE_SHARE = 0.97
 FULL_PRECISION = """\

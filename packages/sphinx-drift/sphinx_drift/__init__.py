@@ -10,10 +10,9 @@ print, and the build fails when it prints anything else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
+from sphinx.application import Sphinx
 
 __all__ = ["__version__", "setup"]
 

@@ -12,13 +12,14 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import Checked, Opened, check, is_page, is_searched, opened, prepare
-from sphinx_drift.model import Kind
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.report.excerpts import safe_line
 from sphinx_drift.report.formats import exit_status, to_github
@@ -27,15 +28,9 @@ from sphinx_drift.report.text import closing_line, render, use_color
 from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run_and_judge import run_ahead
 from sphinx_drift.settings import Settings, changed_by_environment, entries
-from sphinx_drift.shapes import TRUTH, Place
+from sphinx_drift.shapes import TRUTH, Place, Setting
 from sphinx_drift.source.update import UNDECIDED
 from sphinx_drift.writing import irreversible, write
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sphinx_drift.model import Outcome, PageResult
-    from sphinx_drift.shapes import Setting
 
 _CRASHED, _INTERRUPTED = 2, 130
 

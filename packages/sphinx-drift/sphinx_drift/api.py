@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.output.printed_text import read_outputs
@@ -16,12 +20,6 @@ from sphinx_drift.sphinx.marks import drift_mark
 from sphinx_drift.sphinx.quotations import quoted_number
 from sphinx_drift.sphinx.settings import PROBES
 from sphinx_drift.sphinx.state import state_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
 __all__ = [
     "Kind",

@@ -8,13 +8,15 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
+from sphinx.config import Config
 
 from sphinx_drift.output.machine import OF_PROJECT
 from sphinx_drift.patterns import inside, matches
@@ -27,11 +29,6 @@ from sphinx_drift.settings import (
     table_in,
 )
 from sphinx_drift.shapes import Place, refuse_unknown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from sphinx.config import Config
 
 _EXECUTE = {
     "allow_errors": "nb_execution_allow_errors",

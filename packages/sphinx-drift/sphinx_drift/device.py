@@ -17,13 +17,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sphinx_drift.run.choice import DEVICE_VARIABLE, MODULE_VARIABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 
 def choose_device(

@@ -4,32 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import traceback
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
 
 from sphinx_drift.book import book_of, left_out
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import Ready, ready, run_and_judge
+from sphinx_drift.settings import Settings
 from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
-from sphinx_drift.source.update import change_for
+from sphinx_drift.source.update import Change, change_for
 from sphinx_drift.source.variants import chosen
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.settings import Settings
-    from sphinx_drift.source.update import Change
 
 _ENDINGS = (".md", ".ipynb")
 _UNSEARCHED = (".*", "node_modules", "__pycache__", "_build", "jupyter_execute")

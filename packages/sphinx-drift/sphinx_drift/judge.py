@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.output.filters import DEFAULTS, apply_filters
+from nbformat import NotebookNode
+
+from sphinx_drift.compare.compare import Policy, Verdict, compare
+from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page, PageResult
+from sphinx_drift.output.filters import DEFAULTS, Filter, apply_filters
 from sphinx_drift.output.machine import machine_paths
 from sphinx_drift.output.printed_text import (
     BESIDE,
@@ -22,17 +24,7 @@ from sphinx_drift.output.printed_text import (
     included_in,
     read_outputs,
 )
-from sphinx_drift.run.results import SKIPS, Ending
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.compare.compare import Verdict
-    from sphinx_drift.model import Cell, Expectation, Page
-    from sphinx_drift.output.filters import Filter
-    from sphinx_drift.run.results import Execution
+from sphinx_drift.run.results import SKIPS, Ending, Execution
 
 
 def judge_page(  # noqa: PLR0913 - one page has these parts

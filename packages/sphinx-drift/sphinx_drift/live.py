@@ -10,17 +10,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from forked_kernels import provisioner
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.settings import find_project, project_file
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sphinx_drift.compare.compare import Policy, Verdict
+from sphinx_drift.compare.compare import Policy, Verdict, Waiver
 from sphinx_drift.output.printed_text import Part
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sphinx_drift.compare.compare import Waiver
-
 
 _UNKNOWN = 2
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from nbformat import NotebookNode
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.judge import compare_runs, judge_page
@@ -19,15 +22,9 @@ from sphinx_drift.run import cache, run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import package_origins, report_versions
+from sphinx_drift.run.results import Execution, Request
+from sphinx_drift.settings import Settings
 from sphinx_drift.source.variants import chosen, packages_named
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.run.results import Execution, Request
-    from sphinx_drift.settings import Settings
 
 
 class Ready(NamedTuple):

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sphinx_drift.compare.compare import Policy
+from sphinx_drift.model import Page
+from sphinx_drift.output.filters import Filter
+from sphinx_drift.patterns import Pattern
+from sphinx_drift.probes import Probe
 from sphinx_drift.shapes import (
     ENVIRONMENT,
     FILTERS,
@@ -28,14 +33,6 @@ from sphinx_drift.shapes import (
     refuse_unknown,
     setting,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from sphinx_drift.model import Page
-    from sphinx_drift.output.filters import Filter
-    from sphinx_drift.patterns import Pattern
-    from sphinx_drift.probes import Probe
 
 _FILES = (Place.CONF, Place.PROJECT)
 _ANYWHERE = (*_FILES, Place.COMMAND)

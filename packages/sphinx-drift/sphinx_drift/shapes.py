@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.output.filters import filters_in
 from sphinx_drift.patterns import EVERY_PAGE, Pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
 
 
 class Place(StrEnum):

@@ -5,15 +5,10 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from sphinx_drift.source.update import read_exactly
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from sphinx_drift.source.update import Change
+from sphinx_drift.source.update import Change, read_exactly
 
 
 def irreversible(paths: Iterable[Path]) -> list[str]:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from ast import literal_eval
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def rows(file: Path, heading: str) -> list[object]:

@@ -10,21 +10,18 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import settings
 from runners import Pages
 
+from sphinx_drift.model import PageResult
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.page import run_page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from sphinx_drift.model import PageResult
 
 # A busy machine makes an example late, not wrong.
 settings.register_profile("patient", deadline=None)

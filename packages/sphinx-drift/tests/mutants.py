@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sphinx_drift.compare.brackets import partners
 from sphinx_drift.compare.compare import Policy, Verdict, Waiver, compare
 from sphinx_drift.compare.lexer import Token, TokenKind, plain
 from sphinx_drift.compare.tokens import read_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _NUMBER = re.compile(r"(?P<mantissa>\d*\.?\d*)(?:[eE](?P<power>[+-]?\d+))?j?")
 _ATTRIBUTE = re.compile(r",\s*\w+=[^,()\[\]]+")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.model import Kind, Outcome, PageResult
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 TORCH = {
     "python": "3.11.7",

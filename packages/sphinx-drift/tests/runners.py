@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
 from sphinx_drift.output.printed_text import Part, read_outputs
 from sphinx_drift.probes import injected
 from sphinx_drift.run.injected import leave_no_bytecode, report_environment
-from sphinx_drift.run.results import Request
+from sphinx_drift.run.results import Execution, Failure, Request
 from sphinx_drift.run.run import execute
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.run.results import Execution, Failure
 
 PRELOAD = ("numpy", "torch")
 Code = str | tuple[str, str]

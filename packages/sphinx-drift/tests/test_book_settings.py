@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from small_book import FRONT, cell
@@ -13,9 +14,6 @@ import sphinx_drift.__main__ as command
 from sphinx_drift.book import book_of
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.files import Checked, Opened, opened
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 CONF = """
 import atexit, os, sys

@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nbformat
 import pytest
 import reported
 import small_book
-from nbformat import v4
+from nbformat import NotebookNode, v4
 from processes import wait_until
 from psutil import pid_exists
 from small_book import FRONT
@@ -28,9 +28,6 @@ from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import Ready, planned
 from sphinx_drift.settings import Settings
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n```{expected-output}\ngood\n```\n'
 

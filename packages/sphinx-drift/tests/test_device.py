@@ -10,23 +10,20 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from nbformat import v4
 from processes import python
 from small_book import FRONT, cell
 
+from conftest import Book
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.device import DEVICE_VARIABLE, choose_device
+from sphinx_drift.model import PageResult
 from sphinx_drift.report.summary import describe_environment
 from sphinx_drift.run.pool import Pool
 from sphinx_drift.run.results import Request
 from sphinx_drift.run.run import request_for
-
-if TYPE_CHECKING:
-    from conftest import Book
-    from sphinx_drift.model import PageResult
 
 CHECKER = Path(__file__).parents[1]
 DEVICES = "gadgets"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
 from sphinx_drift import judge
 from sphinx_drift.compare.compare import Policy, Waiver
@@ -17,9 +17,6 @@ from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Ending, Execution, Failure
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.notebook import read_notebook
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 OK = [("stdout", "good\n")]
 

@@ -8,8 +8,8 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 import psutil
@@ -18,9 +18,6 @@ from processes import wait_until
 from small_book import FRONT
 
 from sphinx_drift import live
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[1]  # the checker's folder
 PATIENCE = 300

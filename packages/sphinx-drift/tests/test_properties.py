@@ -6,8 +6,8 @@ import contextlib
 import math
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutants import Output, attempts
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
 from sphinx_drift.compare.compare import UNITS, Policy, compare
 from sphinx_drift.compare.lexer import plain
@@ -26,11 +26,6 @@ from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
 from sphinx_drift.testing.examples import full_precision
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from nbformat import NotebookNode
 
 _EXAMPLES = int(os.environ.get("PROPERTY_EXAMPLES", "60"))
 """With 10,000 of each, this takes an hour."""

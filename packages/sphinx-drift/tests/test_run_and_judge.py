@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -10,17 +11,12 @@ from nbformat import v4
 from small_book import FRONT, cell
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.model import Kind
+from sphinx_drift.model import Kind, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run_and_judge import ready, run_and_judge
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.read_source import load
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sphinx_drift.model import PageResult
 
 
 def verified(folder: Path, *cells: str, front: str = "", **options: Any) -> PageResult:

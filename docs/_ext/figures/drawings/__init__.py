@@ -8,10 +8,8 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from figures.drawing import Drawing
+from figures.drawing import Drawing
 
 
 @functools.cache

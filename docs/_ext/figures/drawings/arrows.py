@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from figures.board import Board
+from figures.board import Board, Point
 from figures.drawing import FOCUS, Drawing
-from figures.values import no_values
-
-if TYPE_CHECKING:
-    from figures.board import Point
-    from figures.values import Values
+from figures.values import Values, no_values
 
 
 def arrows(values: Values) -> Board:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from figures.board import WIDTH, Board, Panels
 from figures.drawing import Drawing
-from figures.values import no_values
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from figures.values import Values
+from figures.values import Values, no_values
 
 
 def sentence(values: Values) -> Panels:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from figures.board import SMALL, WIDTH, Board
 from figures.drawing import FOCUS, Drawing, heat_key, heat_map
-from figures.values import no_values
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from figures.values import Values
+from figures.values import Values, no_values
 
 ROLES = {"query": "queries", "key": "keys", "value": "values"}
 

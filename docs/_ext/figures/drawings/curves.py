@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from figures.board import SMALL, Board
 from figures.drawing import Drawing
 from figures.plot import Axis, Plot, sample
-from figures.values import benchmark
-
-if TYPE_CHECKING:
-    from figures.values import Values
+from figures.values import Values, benchmark
 
 
 def gpt_context(values: Values) -> Board:

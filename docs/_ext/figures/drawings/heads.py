@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from figures.board import SMALL, Board
 from figures.drawing import FOCUS, Drawing, heat_key, heat_map
-
-if TYPE_CHECKING:
-    from figures.values import Values
+from figures.values import Values
 
 HEADS = ("query", "value")  # the colors of the two heads
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from figures.board import SMALL, Board, Panels
 from figures.drawing import Drawing, heat_key, heat_map, heat_row
-
-if TYPE_CHECKING:
-    from figures.values import Values
+from figures.values import Values
 
 LEFT, CELL, TOP = 60.0, (49.0, 23.0), 40.0  # of a matrix of all pairs of words
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from sphinx_drift.compare.lexer import Token
+from sphinx_drift.compare.lexer import Token
 
 PAIRS = {")": "(", "]": "[", "}": "{"}
 """The opening bracket for each closing one."""

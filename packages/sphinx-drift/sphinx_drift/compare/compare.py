@@ -8,19 +8,14 @@ explains (:mod:`sphinx_drift.compare.rounding`); for that it needs the output at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.differences import Difference, Side, differences_of
-from sphinx_drift.compare.lexer import TokenKind, is_integer
+from sphinx_drift.compare.lexer import Token, TokenKind, is_integer
 from sphinx_drift.compare.precise import Precise
 from sphinx_drift.compare.rounding import UNITS, judge_rounding
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sphinx_drift.compare.lexer import Token
 
 __all__ = ["UNITS", "Accepted", "Difference", "Policy", "Verdict", "Waiver", "compare"]
 

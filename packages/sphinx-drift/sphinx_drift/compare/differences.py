@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.lexer import Token, TokenKind, plain
 from sphinx_drift.compare.tokens import read_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 _MOST_STEPS = 4_000_000
 """Stretches that would take more steps than these, half a second, aren't searched for what moved.

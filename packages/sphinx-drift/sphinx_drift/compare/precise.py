@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from sphinx_drift.compare.brackets import brackets
-from sphinx_drift.compare.lexer import TokenKind, plain
+from sphinx_drift.compare.brackets import Bracket, brackets
+from sphinx_drift.compare.lexer import Token, TokenKind, plain
 from sphinx_drift.compare.rounding import FloatKind, Origin, finite_value
 from sphinx_drift.compare.tokens import read_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sphinx_drift.compare.brackets import Bracket
-    from sphinx_drift.compare.lexer import Token
 
 _MARK = "\N{INVISIBLE SEPARATOR}"
 _CANCELLED = 24

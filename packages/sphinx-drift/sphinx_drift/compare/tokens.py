@@ -11,15 +11,10 @@ marks a space says what belongs to what.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from sphinx_drift.compare.brackets import OPENING, partners
-from sphinx_drift.compare.lexer import TokenKind, plain, split
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from sphinx_drift.compare.lexer import Token
+from sphinx_drift.compare.lexer import Token, TokenKind, plain, split
 
 _TENSOR = re.compile(r"\btensor\((?:[^()]|\([^()]*+\))*+\)")
 """A tensor, which may have others in it, as a sparse one has."""

@@ -8,28 +8,21 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from platform import python_version
-from typing import TYPE_CHECKING, Any
+from typing import Any, TextIO
 
-from nbformat import from_dict
+from nbformat import NotebookNode, from_dict
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.files import Checked, check, failed, opened
-from sphinx_drift.model import Kind
+from sphinx_drift.model import Kind, Page, PageResult
 from sphinx_drift.report.text import closing_line, outcome_text
 from sphinx_drift.run.results import SKIPS, Execution
 from sphinx_drift.run_and_judge import judge_run
 from sphinx_drift.source.quote import quote
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TextIO
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.model import Page, PageResult
 
 NOT_RUN = "mystmd has not run it: build with `--execute`, and look at what it says above"
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sphinx_drift.compare.lexer import NUMBER
-
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Iterable
 
 _WHOLE = re.compile(rf"\d+(?:,\d+)+|{NUMBER.pattern}|\w+", re.VERBOSE)
 """What a filter replaces as a whole, or not at all: a number with its sign, a word."""

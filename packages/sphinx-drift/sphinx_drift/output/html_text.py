@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborNode
 
 ESCAPE_SHOWN = "\N{SYMBOL FOR ESCAPE}"
 """What stands for the character by which a terminal's codes begin: here it hides nothing."""

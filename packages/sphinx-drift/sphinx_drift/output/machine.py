@@ -6,14 +6,11 @@ import re
 import socket
 import sys
 import tempfile
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sphinx_drift.output.filters import Filter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NAME = "path of this machine"
 _OF_BOOK = ("conf.py", "_config.yml", "myst.yml")

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import groupby
-from typing import TYPE_CHECKING
+
+from nbformat import NotebookNode
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.output.html_text import ESCAPE_SHOWN, read_html
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from nbformat import NotebookNode
 
 _PLAIN = "text/plain"
 _PICTURES = ("image/", "video/", "audio/")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import ESCAPE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _ESCAPE = re.compile(ESCAPE)
 _HEADER = re.compile(r"(?m)^(?:-{10,}\n)?(\w*) *Traceback \(most recent call last\):?$")

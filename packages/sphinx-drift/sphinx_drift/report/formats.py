@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from sphinx_drift.model import PageResult
 from sphinx_drift.report.summary import is_nothing
 from sphinx_drift.report.text import outcome_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from sphinx_drift.model import PageResult
 
 
 def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:

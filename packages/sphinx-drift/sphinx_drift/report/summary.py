@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sphinx_drift.model import Kind
+from sphinx_drift.model import Kind, PageResult
+from sphinx_drift.output.filters import Filter
 from sphinx_drift.report.excerpts import many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from sphinx_drift.model import PageResult
-    from sphinx_drift.output.filters import Filter
 
 
 def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:

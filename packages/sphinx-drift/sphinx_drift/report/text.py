@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import os
 import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
-from sphinx_drift.compare.compare import Policy
+from sphinx_drift.compare.compare import Difference, Policy, Verdict
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.model import Kind
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.report.excerpts import WIDTH, many, row_of, safe_line, shortened, window
 from sphinx_drift.report.summary import is_nothing, summary
 from sphinx_drift.source.markdown import lines_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from sphinx_drift.compare.compare import Difference, Verdict
-    from sphinx_drift.model import Outcome, PageResult
 
 _MOST_DIFFERENCES = 10
 _MOST_LINES = 8

@@ -14,25 +14,20 @@ import re
 import shutil
 import sys
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from jupyter_cache.cache.main import JupyterCacheBase
 from jupyter_client.kernelspec import KernelSpecManager
+from nbformat import NotebookNode
 
 from sphinx_drift.run.choice import chosen_runner, page_environment
 from sphinx_drift.run.reads import reads, stamp_of
-from sphinx_drift.run.results import Execution
+from sphinx_drift.run.results import Execution, Request
 from sphinx_drift.run.run import kernel_name
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from jupyter_cache.cache.main import JupyterCacheBase
-    from nbformat import NotebookNode
-
-    from sphinx_drift.run.results import Request
 
 _OF_SESSION = re.compile(
     r"_|COLORTERM|DBUS_.*|DISPLAY|FORKED_KERNELS_.*|LS_COLORS|MAKE.*|OLDPWD|PWD|SHLVL|SSH_.*|"

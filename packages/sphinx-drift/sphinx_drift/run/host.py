@@ -17,16 +17,13 @@ import sys
 import tempfile
 import threading
 import time
-from multiprocessing.connection import Client, Listener
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from sphinx_drift.run.choice import SCRATCH, chosen_runner, page_environment
 from sphinx_drift.run.pool import Pool
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from multiprocessing.connection import Connection
 
 _Argument = TypeVar("_Argument")
 _Answer = TypeVar("_Answer")

@@ -5,16 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
 from sphinx_drift.run.results import Ending, Failure
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 _CELLS_OF_A_PAGE = 4
 """How many times what a cell may print a page may."""

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import time
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
@@ -15,18 +16,18 @@ from pathlib import Path
 from queue import Empty
 from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.channels import AsyncZMQSocketChannel
-from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager, NoSuchKernel
 from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import (
     CellExecutionError,
     CellTimeoutError,
     DeadKernelError,
 )
-from nbformat import from_dict, v4
+from nbformat import NotebookNode, from_dict, v4
 from traitlets import Type
 
 from forked_kernels.provisioner import NAME, obstacle
@@ -35,13 +36,6 @@ from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
 from sphinx_drift.run.injected import call_each
 from sphinx_drift.run.limit import LimitedClient, clipped
 from sphinx_drift.run.results import Ending, Execution, Failure, Request
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-
-    from jupyter_client.kernelspec import KernelSpec
-    from nbformat import NotebookNode
-
 
 _LONGEST_FOLDER = 90
 """Characters after which a socket in a folder has a name that is too long for the system."""

@@ -8,22 +8,18 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+
+from nbformat import NotebookNode
 
 from sphinx_drift.run.choice import DEVICE_VARIABLE, chosen_runner
+from sphinx_drift.run.results import Execution, Request
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.run.results import Execution, Request
-
-    Job = tuple[NotebookNode, Request, Mapping[str, str]]
-    """What `run_page` takes: the cells, how they are run, and in which environment."""
-    Result = tuple[NotebookNode, Execution]
+Job = tuple[NotebookNode, Request, Mapping[str, str]]
+"""What `run_page` takes: the cells, how they are run, and in which environment."""
+Result = tuple[NotebookNode, Execution]
 
 _AHEAD_PER_CORE = 4
 """Pages in flight for each core where kernels are forked: a small page mostly waits for messages.

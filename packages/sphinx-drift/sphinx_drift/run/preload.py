@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Iterable, Sequence
 from importlib.machinery import PathFinder
 from itertools import chain
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+from pathlib import Path
 
 SLOW = ("numpy", "torch")
 """Libraries that take long to import and may be forked after it; each imports those before it."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from sphinx_drift.probes import Injected
 from sphinx_drift.run.injected import package_origins, report_environment, report_versions
 from sphinx_drift.run.reads import reads
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from sphinx_drift.probes import Injected
 
 SKIPS = frozenset({"skip-execution", "nbval-skip"})
 """The tags of a cell that is not run."""

@@ -6,14 +6,16 @@ import functools
 import os
 import re
 import traceback
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from jupyter_client.kernelspec import KernelSpecManager
-from nbformat import from_dict
+from nbformat import NotebookNode, from_dict
 
-from sphinx_drift.probes import injected
+from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run.choice import (
     COVERAGE_VARIABLE,
     DEVICE_VARIABLE,
@@ -28,18 +30,9 @@ from sphinx_drift.run.injected import (
     order_descriptors,
     report_environment,
 )
-from sphinx_drift.run.pool import Pool
+from sphinx_drift.run.pool import Job, Pool
 from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request
 from sphinx_drift.settings import table_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.probes import Probe
-    from sphinx_drift.run.pool import Job
 
 
 def queue(pages: Sequence[tuple[NotebookNode, Request]]) -> None:

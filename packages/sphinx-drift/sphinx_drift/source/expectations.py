@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from myst_nb.core.config import NbParserConfig
+from nbformat import NotebookNode
 
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
 from sphinx_drift.output.printed_text import FORMS, Part
-from sphinx_drift.source.markdown import DIRECTIVE, lines_of
+from sphinx_drift.source.markdown import DIRECTIVE, Fence, Reading, lines_of
 from sphinx_drift.source.metadata import read_cell, with_own
 from sphinx_drift.source.variants import UNCONDITIONAL, read_condition
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from myst_nb.core.config import NbParserConfig
-    from nbformat import NotebookNode
-
-    from sphinx_drift.source.markdown import Fence, Reading
 
 _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from markdown_it.token import Token
+from myst_parser.config.main import MdParserConfig
 
 from sphinx_drift.model import Kind, Outcome
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
-    from myst_parser.config.main import MdParserConfig
 
 DIRECTIVE = "expected-output"
 _CODE = ("code-cell", DIRECTIVE)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from myst_nb.core.config import NbParserConfig
+from nbformat import NotebookNode
 
 from sphinx_drift.model import Cell, Kind, Outcome, Page
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.settings import read_table, table_in
 from sphinx_drift.shapes import Place
 from sphinx_drift.source.markdown import lines_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from myst_nb.core.config import NbParserConfig
-    from nbformat import NotebookNode
 
 REASONS = ("reference-only", "unchecked")
 """What a notebook's cell may say, each with a reason."""

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
+from sphinx_drift.source.markdown import Fence
 from sphinx_drift.source.metadata import read_front
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.source.markdown import Fence
 
 _OPTIONS = re.compile(
     r"---[ \t]*\n(?P<block>(?s:.*?)\n)---[ \t]*(?:\n|\Z)|(?P<rows>(?:[ \t]*:[\w-]+:.*\n)*)"

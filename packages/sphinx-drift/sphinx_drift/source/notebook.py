@@ -6,16 +6,14 @@ import re
 import warnings
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+
+from myst_nb.core.config import NbParserConfig
+from nbformat import NotebookNode
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
 from sphinx_drift.source.metadata import IGNORED, read_cell, shown_without_book, with_own
-
-if TYPE_CHECKING:
-    from myst_nb.core.config import NbParserConfig
-    from nbformat import NotebookNode
 
 _NBVAL = re.compile(r"(?m)^\s*#[#\s]*NBVAL_(IGNORE_OUTPUT|RAISES_EXCEPTION|SKIP)\s*$")
 """The comments by which nbval marks a cell."""

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
-from sphinx_drift.model import Kind
+from nbformat import NotebookNode
+
+from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.markdown import paragraphs_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.model import Outcome, Page
 
 _NUMBER = re.compile(
     r"""

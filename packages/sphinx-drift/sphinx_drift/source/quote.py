@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.brackets import indices
-from sphinx_drift.compare.lexer import plain
+from sphinx_drift.compare.lexer import Token, plain
 from sphinx_drift.compare.tokens import read_tokens
-from sphinx_drift.model import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sphinx_drift.compare.lexer import Token
-    from sphinx_drift.model import PageResult
+from sphinx_drift.model import Kind, PageResult
 
 _QUOTATION = re.compile(
     r"(?P<name>[\w-]+)(?P<which>\[\d+(?:,\s*\d+)*\]|\#\d+|)(?:\s+(?P<form>\.\d{1,2}[f%]|,d))?"

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from nbformat import NotebookNode
+
+from sphinx_drift.model import Page
 from sphinx_drift.source.expectations import read_page
 from sphinx_drift.source.markdown import config_without_book, read_markdown
 from sphinx_drift.source.metadata import read_front, shown_without_book
 from sphinx_drift.source.mystmd import mark_notebook, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.model import Page
 
 _NO_FORMAT = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
 

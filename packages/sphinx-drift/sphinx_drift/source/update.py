@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from sphinx_drift.model import Kind
-from sphinx_drift.output.filters import DEFAULTS
+from nbformat import NotebookNode
+
+from sphinx_drift.model import Kind, Outcome, Page, PageResult
+from sphinx_drift.output.filters import DEFAULTS, Filter
 from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.markdown import SWALLOWED
 from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
 from sphinx_drift.source.update_page import Fixes, page_with_outputs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.model import Outcome, Page, PageResult
-    from sphinx_drift.output.filters import Filter
 
 _FIXED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED, Kind.NO_OUTPUT, Kind.PICTURE)
 """What new outputs fix; on a page, these can't fix the last two."""

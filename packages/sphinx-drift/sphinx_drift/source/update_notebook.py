@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 from nbformat.v4.rwbase import split_lines
 
-from sphinx_drift.output.filters import apply_filters
+from sphinx_drift.output.filters import Filter, apply_filters
 from sphinx_drift.source.notebook import parse_notebook
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.output.filters import Filter
-    from sphinx_drift.source.update_page import Fixes
+from sphinx_drift.source.update_page import Fixes
 
 
 def notebook_with_outputs(text: str, fixes: Fixes) -> str:

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from nbformat import NotebookNode
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.model import Kind
-from sphinx_drift.output.filters import apply_filters
-from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, read_outputs
+from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
+from sphinx_drift.output.filters import Filter, apply_filters
+from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, Printed, read_outputs
 from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE, OPENING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.model import Cell, Expectation, Outcome, Page
-    from sphinx_drift.output.filters import Filter
-    from sphinx_drift.output.printed_text import Printed
 
 
 class Fixes(NamedTuple):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import traceback
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from docutils import nodes
+from nbformat import NotebookNode
 
 from sphinx_drift.book import left_out
 from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import ready, run_and_judge
@@ -21,7 +25,7 @@ from sphinx_drift.source.markdown import read_markdown
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook
 from sphinx_drift.source.variants import chosen
-from sphinx_drift.sphinx.marks import mark_of
+from sphinx_drift.sphinx.marks import drift_mark, mark_of
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
     Parser,
@@ -37,16 +41,6 @@ from sphinx_drift.sphinx.shown import (
     widgets_as_text,
 )
 from sphinx_drift.sphinx.state import current_page, file_of, record, state_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from docutils import nodes
-    from nbformat import NotebookNode
-
-    from sphinx_drift.model import Page
-    from sphinx_drift.sphinx.marks import drift_mark
-
 
 _UNSEEN = "the expectation isn't on the page: something above it has swallowed it"
 _EMPTY = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from docutils import nodes
 from myst_nb.core.read import UnexpectedCellDirective
@@ -11,10 +10,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN
+from sphinx_drift.sphinx.client import Claim
 from sphinx_drift.sphinx.state import current_page, is_complete, record
-
-if TYPE_CHECKING:
-    from sphinx_drift.sphinx.client import Claim
 
 _NO_NOTEBOOK = (
     "its cells are never run: that takes a page in Markdown, "

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.model import Kind
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.summary import describe_environment
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sphinx.application import Sphinx
-    from sphinx.config import Config
-
-    from sphinx_drift.model import Outcome, PageResult
 
 
 class drift_mark(nodes.General, nodes.Element):  # noqa: N801 - docutils names nodes so

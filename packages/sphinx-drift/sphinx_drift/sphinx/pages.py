@@ -9,32 +9,25 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import ConfigError
 
 from sphinx_drift.book import left_out
 from sphinx_drift.run import cache
 from sphinx_drift.run.choice import is_ci
 from sphinx_drift.run.reads import stamp_of
-from sphinx_drift.run_and_judge import ready, run_ahead
-from sphinx_drift.settings import table_in
+from sphinx_drift.run_and_judge import Ready, ready, run_ahead
+from sphinx_drift.settings import Settings, table_in
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.read_source import load
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.quotations import names_quoted
 from sphinx_drift.sphinx.state import state_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
-
-    from sphinx_drift.run_and_judge import Ready
-    from sphinx_drift.settings import Settings
 
 
 def find_outdated(

@@ -6,23 +6,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import myst_nb.sphinx_ as myst_nb
 from myst_nb.core.execute.base import NotebookClientBase
 from myst_nb.ext.glue.utils import PendingGlueReference
 from myst_nb.sphinx_ext import OUTPUT_FOLDER
+from myst_parser.config.main import MdParserConfig
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from myst_parser.config.main import MdParserConfig
-    from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
-
-    from sphinx_drift.run.results import Execution
+from sphinx_drift.run.results import Execution
 
 __all__ = ["OUTPUT_FOLDER", "NotebookClientBase", "PendingGlueReference"]
 

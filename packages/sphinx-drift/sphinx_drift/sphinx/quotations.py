@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from docutils import nodes
+from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
 
@@ -14,11 +16,6 @@ from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.source.quote import quote, read_quotation
 from sphinx_drift.sphinx.private_api import PendingGlueReference
 from sphinx_drift.sphinx.state import file_of, is_complete, record, state_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from sphinx.application import Sphinx
 
 _COPIED = (
     "a title, a term, a caption or a rubric can't quote a number, because Sphinx copies "

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sphinx.application import Sphinx
 
 from sphinx_drift.source.markdown import DIRECTIVE
 from sphinx_drift.sphinx.client import VerifyingParser
@@ -19,9 +21,6 @@ from sphinx_drift.sphinx.quotations import (
 from sphinx_drift.sphinx.settings import add_config_values, before_reading, read_settings, start
 from sphinx_drift.sphinx.state import forget, merge
 from sphinx_drift.sphinx.verdict import report_results
-
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
-from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.model import Cell, Kind, Outcome, Page
 from sphinx_drift.output.html_text import read_html
-from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, read_outputs
+from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, Value, read_outputs
 from sphinx_drift.output.screen import on_screen, without_links
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.model import Cell, Page
-    from sphinx_drift.output.printed_text import Value
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _NOT_EXECUTED = "Not executed: the output below is the one that the notebook has stored."

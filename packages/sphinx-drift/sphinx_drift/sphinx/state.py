@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
 from sphinx_drift.model import Outcome, Page, PageResult
 from sphinx_drift.settings import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from sphinx.application import Sphinx
-    from sphinx.environment import BuildEnvironment
 
 
 @dataclass

@@ -5,22 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from sphinx_drift.model import PageResult
 from sphinx_drift.report.formats import exit_status, to_github
 from sphinx_drift.report.summary import unused_filters
 from sphinx_drift.report.text import closing_line, outcome_texts, render, use_color
 from sphinx_drift.sphinx.private_api import end_with, fail_build
 from sphinx_drift.sphinx.quotations import check_quotations
-from sphinx_drift.sphinx.state import state_of
-
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
-
-    from sphinx_drift.model import PageResult
-    from sphinx_drift.sphinx.state import State
+from sphinx_drift.sphinx.state import State, state_of
 
 _LOGGER = logging.getLogger(__name__)
 

@@ -9,30 +9,25 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import TracebackType
 
 import pytest
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.device import computing_on
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.output.filters import DEFAULTS, apply_filters
+from sphinx_drift.output.filters import DEFAULTS, Filter, apply_filters
 from sphinx_drift.run.choice import DEVICE_VARIABLE
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import report_environment
 from sphinx_drift.run_and_judge import hinted, may_be_rounding
+from sphinx_drift.settings import Settings
 from sphinx_drift.testing.docstrings import line_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from types import TracebackType
-
-    from sphinx_drift.output.filters import Filter
-    from sphinx_drift.settings import Settings
-
-    _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
+_ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
 
 _BLANK = re.compile(rf"(?m)^{doctest.BLANKLINE_MARKER}\s*?$")
 for _flag in ("NUMBER", "ALLOW_BYTES", "ALLOW_UNICODE"):

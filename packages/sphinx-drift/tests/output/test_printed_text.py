@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from case_tables import rows
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
 from sphinx_drift.output.html_text import read_html
 from sphinx_drift.output.printed_text import Part, read_outputs
 from sphinx_drift.output.screen import on_screen
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 CASES = Path(__file__).with_name("html.txt")
 SCREENS = Path(__file__).with_name("screen.txt")

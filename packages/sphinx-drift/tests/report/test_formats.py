@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from reported import drift, page
 
 from sphinx_drift.compare.compare import compare
-from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.report.formats import exit_status, to_github
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sphinx_drift.model import PageResult
 
 SAME = Outcome(Kind.VERIFIED, 3, cell=1, verdict=compare("0.5", "0.5"))
 UNCHECKED = Outcome(Kind.UNCHECKED, 5, cell=2, message="a timing")

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run import cache, run
 from sphinx_drift.run.reads import reads, stamp_of, watch_reads
 from sphinx_drift.run.results import Ending, Execution, Failure, Request
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
 
 PROBES = [Probe(injected(watch_reads, helper=stamp_of), injected(reads))]
 

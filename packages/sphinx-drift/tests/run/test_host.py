@@ -7,25 +7,18 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from multiprocessing.connection import Client
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
-from nbformat import v4
+from nbformat import NotebookNode, v4
 from processes import wait_until
 
 from sphinx_drift.run import run
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.pool import Pool
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from nbformat import NotebookNode
-
-    from sphinx_drift.run.results import Request
-
+from sphinx_drift.run.results import Request
 
 NOTE = "import os\nwith open('ran', 'a') as ran:\n    print(os.environ.get('LATER'), file=ran)"
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
-    from runners import Pages
+from nbformat import NotebookNode
+from runners import Pages
 
 CELLS = Path(__file__).with_name("parity")
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from nbclient.output_widget import OutputWidget
-from nbformat import v4
+from nbformat import NotebookNode, v4
 from nbformat.v4 import new_output
 from psutil import pid_exists
-from runners import shown
+from runners import Pages, shown
 from small_book import TORCH
 
 from sphinx_drift.probes import Probe, injected
@@ -21,12 +22,6 @@ from sphinx_drift.run.injected import order_descriptors
 from sphinx_drift.run.results import Ending
 from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import load
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from nbformat import NotebookNode
-    from runners import Pages
 
 
 def notebook(*sources: str, kernel: str = "python3") -> NotebookNode:

@@ -5,25 +5,20 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from myst_parser.config.main import MdParserConfig
-from nbformat import v4
+from nbformat import NotebookNode, v4
 
 from sphinx_drift.compare.compare import Waiver
-from sphinx_drift.model import Kind
+from sphinx_drift.model import Expectation, Kind, Page
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.markdown import read_markdown
 from sphinx_drift.source.metadata import left_out_by, shown_without_book
 from sphinx_drift.source.notebook import read_notebook
 from sphinx_drift.source.read_source import load
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
-
-    from sphinx_drift.model import Expectation, Page
 
 FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
 CELL = "```{code-cell} ipython3\nprint(1)\n```\n"

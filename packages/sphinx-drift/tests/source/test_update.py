@@ -11,28 +11,23 @@ import subprocess
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import nbformat.v4
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from nbformat import NotebookNode
 from nbformat.v4.rwbase import split_lines
 from small_book import FRONT
 
 from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.output.filters import DEFAULTS, Filter, make_filter
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.update import Change, change_for
 from sphinx_drift.writing import irreversible, write
-
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
-
-    from sphinx_drift.model import Page
-
 
 _COMMAND = re.compile(r"(?s)\A%%.*|(?m:^[!%])(?:\\\n|[^\n])*")
 

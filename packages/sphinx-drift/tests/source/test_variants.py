@@ -5,21 +5,17 @@ from __future__ import annotations
 import re
 import sys
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from small_book import FRONT
 
 from sphinx_drift.__main__ import main
-from sphinx_drift.model import Kind
+from sphinx_drift.model import Kind, Page
 from sphinx_drift.run.injected import report_versions
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.variants import chosen, read_condition
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from sphinx_drift.model import Page
 
 NUMPY = version("numpy")
 MARKERS = {"python_version": "3.13", "sys_platform": "linux", "platform_machine": "x86_64"}

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from nbformat import v4, writes
 from processes import python
 from small_book import FRONT, cell
 
+from conftest import Book
 from sphinx_drift.__main__ import main
 from sphinx_drift.book import Book as Said
 from sphinx_drift.settings import Settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from conftest import Book
 
 pytestmark = pytest.mark.slow
 

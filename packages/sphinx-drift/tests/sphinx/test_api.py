@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import pickle
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from small_book import cell
 
+from conftest import Book
 from sphinx_drift import api
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Book
 
 EXTENSION = """
 import types

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 from small_book import cell
 
+from conftest import Book, Built
 from sphinx_drift.run.reads import stamp_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Book, Built
 
 pytestmark = pytest.mark.slow
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from nbformat import v4
 from small_book import FRONT, cell
 
+from conftest import Book
 from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.sphinx.shown import show_documented
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Book
 
 pytestmark = pytest.mark.slow
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
-from nbformat import v4, writes
+from nbformat import NotebookNode, v4, writes
 from small_book import FRONT, cell
 
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
-
-    from conftest import Book
+from conftest import Book
 
 
 def write(book: Book, name: str, mystnb: str = "") -> None:

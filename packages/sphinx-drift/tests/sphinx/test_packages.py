@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from processes import python
 from small_book import cell
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from conftest import Book
+from conftest import Book
 
 FILES = {"mine": "mine/__init__.py", "single": "single.py", "space.there": "space/there.py"}
 """Modules of a project, one of a package without a file of its own."""

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import platform
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from small_book import TORCH, cell
 
+from conftest import Book, Built
 from sphinx_drift.model import Kind
 from sphinx_drift.report.summary import summary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from conftest import Book, Built
 
 pytestmark = pytest.mark.slow
 

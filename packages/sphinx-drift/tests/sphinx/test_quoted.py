@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from small_book import cell
 
-if TYPE_CHECKING:
-    from conftest import Book
+from conftest import Book
 
 pytestmark = pytest.mark.slow
 

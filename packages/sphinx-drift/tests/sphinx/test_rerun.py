@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from small_book import FRONT, cell
 
-if TYPE_CHECKING:
-    from conftest import Book
+from conftest import Book
 
 pytestmark = pytest.mark.slow
 

@@ -8,20 +8,16 @@ import importlib
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from case_tables import rows
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.model import Kind
+from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.output.filters import make_filter
 from sphinx_drift.settings import Settings
 from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
-
-if TYPE_CHECKING:
-    from sphinx_drift.model import Outcome
 
 EXACT = Settings(Policy.EXACT)
 CASES = Path(__file__).with_name("doctests.txt")
