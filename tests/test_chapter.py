@@ -4,8 +4,6 @@
 prints PyTorch's version is left out.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

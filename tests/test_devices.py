@@ -1,7 +1,5 @@
 """The same seed gives the same numbers on any device: shown on a CPU that stands for another."""
 
-from __future__ import annotations
-
 import json
 import runpy
 import subprocess

@@ -1,7 +1,5 @@
 """The same seed gives the same numbers on a GPU with CUDA, in a process without the stand-in."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from test_devices import AS_PAGES_WRITE, assert_same_draws, assert_same_training

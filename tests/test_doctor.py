@@ -1,7 +1,5 @@
 """What is missing is named with its task and its remedy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import doctor

@@ -1,7 +1,5 @@
 """Every link within the built book leads somewhere, and so does each page that moved."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 from importlib.metadata import distributions
 from pathlib import Path

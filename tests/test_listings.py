@@ -3,8 +3,6 @@
 Left out are docstrings, annotations and the checks of arguments.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

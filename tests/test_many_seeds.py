@@ -1,7 +1,5 @@
 """What pages say of many seeds, in tables and sentences, is what the data's commands recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from math import comb
 from statistics import median

@@ -1,7 +1,5 @@
 """The page on notation leaves no symbol out."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

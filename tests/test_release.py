@@ -1,7 +1,5 @@
 """A release is refused, or made whole: versions, change logs, a commit and its tag."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 import runpy

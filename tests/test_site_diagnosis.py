@@ -1,7 +1,5 @@
 """My numbers differ: pasted numbers are recognized, by the shipped script, run in Node."""
 
-from __future__ import annotations
-
 import json
 import platform
 import re

@@ -1,7 +1,5 @@
 """What a reader takes along: notebooks that verify where the package isn't installed."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The explorer's JavaScript: what it computes against torch, and its tasks."""
 
-from __future__ import annotations
-
 import functools
 import json
 import random

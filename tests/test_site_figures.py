@@ -1,7 +1,5 @@
 """Every number of a figure is the one that is computed, and the one that a page prints."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the book's extensions use beyond promises: each fails here with what to do."""
 
-from __future__ import annotations
-
 import pytest
 from private_api import Use, problem
 

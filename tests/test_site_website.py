@@ -1,7 +1,5 @@
 """The site around the pages: search, permanent links, descriptions, style sheets, the foot."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

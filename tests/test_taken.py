@@ -1,7 +1,5 @@
 """Every notebook of the book runs where nothing is but torch and Jupyter."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

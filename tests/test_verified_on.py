@@ -1,7 +1,5 @@
 """Where the book was verified: a run writes a row, and replaces an older one of its kind."""
 
-from __future__ import annotations
-
 import csv
 
 import pytest

@@ -1,7 +1,5 @@
 """The book itself: where it stands, its pages, its site."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

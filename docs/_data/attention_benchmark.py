@@ -9,8 +9,6 @@ Figure O.3, on the page `companions/one-call`, is drawn from it. At the end the 
 measured again while the C library keeps the memory that a call has freed (with glibc).
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

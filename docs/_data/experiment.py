@@ -1,7 +1,5 @@
 """What experiments share: the cells of a page, and records with a line for each result."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import hashlib

@@ -9,8 +9,6 @@ trained, and of 18 about this one. Heads: the held-out verbs and pronouns that a
 of an experiment are trained at once, each with its own random numbers.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import sys

@@ -4,8 +4,6 @@
 section on the page "My numbers differ"; a test makes them again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations

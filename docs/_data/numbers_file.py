@@ -1,7 +1,5 @@
 """Pack the numbers of many tensors into a small file that a browser reads."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from typing import Any

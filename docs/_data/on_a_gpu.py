@@ -8,8 +8,6 @@ on the GPU alone: `same-seed.csv`. Four layers attend at the size of the smalles
 and its input, the gradients included.
 """
 
-from __future__ import annotations
-
 import csv
 import statistics
 import time

@@ -6,8 +6,6 @@ The cells are run up to the page's table, with other seeds. What they are is rec
 test fails when they change and the table has not been made again.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -7,8 +7,6 @@ new text, and those of the best way to count that we know of, into ``small-gpt.j
 model that is in it already isn't trained again.
 """
 
-from __future__ import annotations
-
 import base64
 import sys
 from collections import Counter

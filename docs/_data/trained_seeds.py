@@ -8,8 +8,6 @@ Where each head has a job, `looks_for` says which nouns the verb's head gives mo
 What `self-attention/training` and other pages say of twenty seeds comes from them.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable

@@ -7,8 +7,6 @@ are right, seed by seed. The third model is a control: one head, and an embeddin
 each position, so that a value can tell who chased from who was chased.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

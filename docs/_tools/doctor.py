@@ -3,8 +3,6 @@
 It needs nothing but Python, and changes nothing.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -3,8 +3,6 @@
 All bear one version. All happens in a clone, so a release that fails leaves nothing behind.
 """
 
-from __future__ import annotations
-
 import argparse
 import datetime as dt
 import os

@@ -6,8 +6,6 @@ A row of `docs/_data/verified.csv`, which a page of the book shows, is added, or
 machine and its versions are the same.
 """
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import os

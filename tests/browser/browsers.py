@@ -1,7 +1,5 @@
 """The system's Chromium and Firefox, started so that nothing leaves this machine."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Sequence

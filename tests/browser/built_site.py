@@ -1,7 +1,5 @@
 """A site on the loopback."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from functools import partial

@@ -1,7 +1,5 @@
 """What every test in a browser needs: the built book, a server, the system's browsers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,8 +1,7 @@
 """An explorer of a page: each method changes or reads one thing, by mouse, touch or keyboard."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from playwright.sync_api import Locator, Page
 from reader import Device, Visit, use
@@ -27,7 +26,7 @@ class Explorer:
     def root(self) -> Locator:
         return self.page.locator(f"#try-{self.number}")
 
-    def unfold(self) -> Explorer:
+    def unfold(self) -> Self:
         summary = self.root.locator("> details > summary")
         if summary.count():
             use(summary, self.device)

@@ -1,7 +1,5 @@
 """Opens pages at a width, in a theme, and hears what goes wrong on the way."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

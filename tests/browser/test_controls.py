@@ -1,7 +1,5 @@
 """The controls of a page work by mouse, finger and keyboard."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

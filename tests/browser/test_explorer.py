@@ -1,7 +1,5 @@
 """The explorer is used by mouse, touch and keyboard: numbers, choices and tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Every page is correct HTML, as the Nu HTML checker reads it."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

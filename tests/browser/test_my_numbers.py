@@ -1,7 +1,5 @@
 """My numbers differ: numbers are pasted, and the box says what they are."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

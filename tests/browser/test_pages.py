@@ -1,7 +1,5 @@
 """Every page is looked at once, and five of them in every way; with --all, every page is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

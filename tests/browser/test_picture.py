@@ -1,7 +1,5 @@
 """The README's picture and the card of links show the site as built: `--draw` draws them anew."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The search finds terms, titles and what they were meant to be, with a server and without one."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

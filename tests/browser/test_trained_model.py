@@ -1,7 +1,5 @@
 """The trained model answers the keyboard, and is a figure where no script runs."""
 
-from __future__ import annotations
-
 import pytest
 from built_site import Website
 from reader import Reader, Report

@@ -4,8 +4,6 @@ Without a script, and in a book that isn't a site, the page has its mistakes and
 What the box compares with is a script beside the page, loaded when somebody pastes.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

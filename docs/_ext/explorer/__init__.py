@@ -1,7 +1,5 @@
 """The explorer: pictures that answer; a test compares their numbers with torch's."""
 
-from __future__ import annotations
-
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 

@@ -1,7 +1,5 @@
 """`{explorer}`: every step of the computation, in tables that one touches and changes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -3,8 +3,6 @@
 Its script and style sheet lie beside this module, and are loaded by the pages that have it.
 """
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """`{trained-model}`: what the trained model attends to, for chosen words."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from docutils import nodes

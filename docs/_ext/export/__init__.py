@@ -1,7 +1,5 @@
 """What readers take along: every page with cells as a notebook, and all of them in an archive."""
 
-from __future__ import annotations
-
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 

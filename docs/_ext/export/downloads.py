@@ -3,8 +3,6 @@
 A template gets the links as `downloads`.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Write a page's HTML as Markdown that any Jupyter reader shows."""
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Callable, Container, Iterator

@@ -1,7 +1,5 @@
 """A page as a notebook: its text as Markdown, its cells with the outputs that were verified."""
 
-from __future__ import annotations
-
 import copy
 import re
 from base64 import b64decode, b64encode

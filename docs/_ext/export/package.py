@@ -1,7 +1,5 @@
 """The cells that bring along what a notebook uses of the book's own package."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Draw a figure as a picture that notebooks show: they take PNG as an attachment, and no SVG."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from functools import cache

@@ -1,7 +1,5 @@
 """The book's figures: pictures of the computation, drawn when the book is built."""
 
-from __future__ import annotations
-
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 

@@ -1,7 +1,5 @@
 """A small drawing board: boxes, arrows and matrices as SVG text that follows the page's colours."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """`{attention-figure} NAME`: a picture that is drawn when its page is written."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

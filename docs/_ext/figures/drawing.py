@@ -1,7 +1,5 @@
 """What the drawings share: how one is named, and how a heat map is drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

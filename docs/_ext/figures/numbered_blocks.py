@@ -1,7 +1,5 @@
 """Figures and listings: one node with a number, a caption and an anchor."""
 
-from __future__ import annotations
-
 from typing import ClassVar, cast
 
 from docutils import nodes

@@ -1,7 +1,5 @@
 """A plot on a board: two axes, lines through points, and numbers at their ends."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

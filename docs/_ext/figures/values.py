@@ -3,8 +3,6 @@
 What a page makes comes from its one run.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

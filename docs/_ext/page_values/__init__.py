@@ -3,8 +3,6 @@
 `_data/figures.toml` names them.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Mapping

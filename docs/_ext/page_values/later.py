@@ -3,8 +3,6 @@
 A node's `page` names the page that it shows; one without shows something of all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any

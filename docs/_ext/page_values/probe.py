@@ -3,8 +3,6 @@
 Each function stands alone: it is sent to the kernel as source.
 """
 
-from __future__ import annotations
-
 
 def keep_page_values() -> None:
     """Keep the values that `_data/figures.toml` names, from now on, after each cell of a page."""

@@ -1,7 +1,5 @@
 """What the pages refer to: listings, formulas, exercises, and the names in code."""
 
-from __future__ import annotations
-
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 

@@ -1,7 +1,5 @@
 """Solutions of sphinx-exercise that fold without a script."""
 
-from __future__ import annotations
-
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform

@@ -1,7 +1,5 @@
 """`{listing}`: number, name, caption and marked changed lines for the code cell that follows."""
 
-from __future__ import annotations
-
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx

@@ -1,7 +1,5 @@
 """Mathematics as docutils' MathML, made when the book is built: no script, no network."""
 
-from __future__ import annotations
-
 import re
 
 from docutils import nodes

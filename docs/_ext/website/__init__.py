@@ -1,7 +1,5 @@
 """The site around the pages: outputs, search, the verified foot, and helpers for pages."""
 
-from __future__ import annotations
-
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 

@@ -1,7 +1,5 @@
 """Entries of the references without the role that ARIA has deprecated."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from docutils import nodes

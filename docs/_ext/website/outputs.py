@@ -4,8 +4,6 @@ An id is made of the section's and a count within it, such as `step-1-output-2`,
 same when other sections change.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Helpers for pages that other rooms use: reading order, and data elements."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -5,8 +5,6 @@ which Sphinx's search ranks first. With titles and numbers they are written into
 where `finding.js` looks words up and puts what it finds before Sphinx's results.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

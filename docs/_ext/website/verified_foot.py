@@ -1,7 +1,5 @@
 """The foot of a page: how many of its outputs were verified, when, and on what."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command: write the specification of a kernel like this Python's, but forked, for Jupyter."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

@@ -13,8 +13,6 @@ Who owns, ends and closes what:
 - *What a kernel leaves behind* becomes the server's child, and ends with it at the latest.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import copy

@@ -4,8 +4,6 @@ It asks a fork server (:mod:`forked_kernels.fork_server`) for kernels of this ve
 starts every other one as Jupyter always does. It imports nothing of Sphinx or of the comparison.
 """
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import contextlib

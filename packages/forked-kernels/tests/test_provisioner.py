@@ -1,7 +1,5 @@
 """Kernels are forked for everyone who asks Jupyter for them, and ended like any other."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

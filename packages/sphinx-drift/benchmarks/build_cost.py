@@ -9,8 +9,6 @@ all of them, and each is seen to have done its work. Printed are medians of the 
 processors' time.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import io

@@ -1,7 +1,5 @@
 """Texts that are made to take long, by their shape."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from nbformat import v4

@@ -3,8 +3,6 @@
 Run it from the project's root as ``nox -s hostile``.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import multiprocessing.connection
 import resource

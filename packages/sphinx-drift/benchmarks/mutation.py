@@ -7,8 +7,6 @@ The pages run in stock Jupyter kernels, once as they are and once at full precis
     nox -s mutation -- FOLDER      # another one
 """
 
-from __future__ import annotations
-
 import argparse
 import copy
 import sys

@@ -8,18 +8,17 @@ A cell that prints is then followed by an ``expected-output`` directive with wha
 print, and the build fails when it prints anything else.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING, Any
 
-from typing import Any
-
-from sphinx.application import Sphinx
+if TYPE_CHECKING:  # each start of pytest would wait for Sphinx
+    from sphinx.application import Sphinx
 
 __all__ = ["__version__", "setup"]
 
 __version__ = "0.1.0"
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: "Sphinx") -> dict[str, Any]:
     """Set the Sphinx extension up."""
     from sphinx_drift.sphinx import setup as extension  # noqa: PLC0415 - only Sphinx needs it
 

@@ -5,8 +5,6 @@ them. It exits with 0 if all is verified, 1 if an output drifted, 2 if something
 checked, 130 if it was interrupted.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal

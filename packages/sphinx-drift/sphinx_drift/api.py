@@ -1,7 +1,5 @@
 """What the extensions of a book may use of the checker; everything else may change at any time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Read what a book says of its pages: in ``conf.py``, ``_config.yml`` or ``myst.yml``."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

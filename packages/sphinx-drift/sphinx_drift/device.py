@@ -10,8 +10,6 @@ A module of the book's own finds devices; it is named ``devices`` in ``[tool.sph
 - ``reproducible(place)`` is a context in which an example computes there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Check pages and notebooks as they stand, without a book: what the command and pytest share."""
 
-from __future__ import annotations
-
 import contextlib
 import traceback
 from collections.abc import Callable, Iterable

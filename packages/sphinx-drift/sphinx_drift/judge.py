@@ -1,7 +1,5 @@
 """Compare what a page's cells printed with what the page documents."""
 
-from __future__ import annotations
-
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ is added here is a fork server that outlives the builds, so that libraries are l
 and the setting by which a build runs only the pages that changed, or a file that they read.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,7 +1,5 @@
 """The types that all modules share: what pages document, and the outcomes of their checks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum

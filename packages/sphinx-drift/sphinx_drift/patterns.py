@@ -1,7 +1,5 @@
 """Patterns of pages, read as Sphinx reads those of ``exclude_patterns``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

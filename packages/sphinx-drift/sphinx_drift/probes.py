@@ -1,7 +1,5 @@
 """What is asked of a page's kernel: functions that stand alone, with their source."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from functools import cache

@@ -9,8 +9,6 @@ asks for it::
 What is collected then is in `sphinx_drift.testing.items`.
 """
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -1,7 +1,5 @@
 """Run a page and check it, for all adapters."""
 
-from __future__ import annotations
-
 import copy
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -4,14 +4,12 @@ A new setting is one field of :class:`Table`. Sphinx's configuration values, the
 the metadata of pages, the options of the command and the manual's page are made from these fields.
 """
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Page
@@ -185,7 +183,7 @@ class Settings(Table):
         is_required = any(pattern.matches(file) for pattern in self.require)
         return replace(page, complete=page.complete or is_required)
 
-    def of_page(self, metadata: Mapping[str, Any], **own: Any) -> Settings:
+    def of_page(self, metadata: Mapping[str, Any], **own: Any) -> Self:
         """Return the settings of a page, which may say in its metadata how it is executed.
 
         MyST-NB reads ``mystnb: {execution_timeout: 600}``, or by another key that the book has

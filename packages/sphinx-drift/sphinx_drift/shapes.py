@@ -1,7 +1,5 @@
 """What values settings take, and the entries of the table that is made of them."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Write changed files, if git can undo it, and say what was written."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

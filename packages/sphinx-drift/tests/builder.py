@@ -4,8 +4,6 @@ It reads a request a line: the folder to build in, where to put what is printed,
 to set, and the arguments of ``sphinx-build``. It answers each with the exit status.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

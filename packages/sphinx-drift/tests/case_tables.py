@@ -1,7 +1,5 @@
 """Tables of cases in text files, whose cells stand between bars as Python writes them."""
 
-from __future__ import annotations
-
 from ast import literal_eval
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Books of fixture pages: built for real by Sphinx, their reports read as a person reads them."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

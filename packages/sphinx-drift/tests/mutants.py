@@ -1,7 +1,5 @@
 """Make wrong versions of an output, and see which of them a comparer lets through."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Uses of what others don't promise to keep: whether each is still what it was."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import pkgutil

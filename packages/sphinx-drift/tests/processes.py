@@ -1,7 +1,5 @@
 """What tests ask of processes that they have started."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Outcomes and results of pages, as reports get them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from sphinx_drift.compare.compare import Policy, compare

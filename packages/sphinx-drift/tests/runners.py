@@ -1,7 +1,5 @@
 """Pages run in forked kernels, or in those that Jupyter starts."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

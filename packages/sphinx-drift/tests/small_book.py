@@ -1,7 +1,5 @@
 """Small books: their files are written, and Sphinx builds them in a process of its own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

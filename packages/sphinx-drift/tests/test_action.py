@@ -1,7 +1,5 @@
 """What CI and pre-commit are told to run is run: a drift is annotated, and the patch mends it."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

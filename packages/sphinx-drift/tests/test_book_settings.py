@@ -1,7 +1,5 @@
 """What a book says of its pages counts for the command, too."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

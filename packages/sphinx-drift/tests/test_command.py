@@ -1,7 +1,5 @@
 """The command: any notebook as it stands, every exit status, and no kernel left behind."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """Pages compute on the device that was chosen, and say so: a stand-in serves for a GPU."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The distribution stands alone: what is built holds what is needed, and declares what it uses."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """From a page and what its cells printed to outcomes, without a kernel."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

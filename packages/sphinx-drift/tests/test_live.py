@@ -1,7 +1,5 @@
 """A book that is served while it is written: each save is built, verified, told and shown."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

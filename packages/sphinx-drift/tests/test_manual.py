@@ -1,7 +1,5 @@
 """The README's first book does what it says, and the manual leaves no setting or option out."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

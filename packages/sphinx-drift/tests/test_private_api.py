@@ -4,8 +4,6 @@ A name here that has changed fails with what to do. Each is used by one module, 
 one place to mend, and the package that it is of has a version that the dependencies stop at.
 """
 
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from pathlib import Path

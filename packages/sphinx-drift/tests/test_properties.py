@@ -1,7 +1,5 @@
 """Random and altered outputs and computations: what holds of each, whatever it is."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

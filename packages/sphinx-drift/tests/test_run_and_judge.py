@@ -1,7 +1,5 @@
 """How often a page is run, and for how long: what the page itself says of it stands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a project says of its reference environment, found from any of its folders."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

@@ -3,8 +3,6 @@
 In each of them, `DRAWINGS` maps the names of figures to how they are drawn.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 import pkgutil

@@ -1,7 +1,5 @@
 """The figures of dot products and their sizes: arrows in the plane, dials, bars; two memories."""
 
-from __future__ import annotations
-
 import math
 
 from figures.board import Board, Point

@@ -1,7 +1,5 @@
 """The figures of sentences: bows as thick as the weights that a word gives to others."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from figures.board import WIDTH, Board, Panels

@@ -1,7 +1,5 @@
 """The figures of Section 3.4, from one input to the whole layer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from figures.board import SMALL, WIDTH, Board

@@ -1,7 +1,5 @@
 """The figures that are plots: losses, gradients, time and memory."""
 
-from __future__ import annotations
-
 import math
 
 from figures.board import SMALL, Board

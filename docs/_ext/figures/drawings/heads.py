@@ -1,7 +1,5 @@
 """The figures of several heads and of what is built of them: splits, shared keys, a block."""
 
-from __future__ import annotations
-
 from figures.board import SMALL, Board
 from figures.drawing import FOCUS, Drawing, heat_key, heat_map
 from figures.values import Values

@@ -1,7 +1,5 @@
 """The figures of whole matrices: a row for each word that asks, darker where a weight is larger."""
 
-from __future__ import annotations
-
 from figures.board import SMALL, Board, Panels
 from figures.drawing import Drawing, heat_key, heat_map, heat_row
 from figures.values import Values

@@ -1,7 +1,5 @@
 """Lists the kinds of outcome, from the code that names them."""
 
-from __future__ import annotations
-
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective

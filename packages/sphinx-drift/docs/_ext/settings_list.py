@@ -1,7 +1,5 @@
 """Lists settings, options of the command and variables, from the table that the code reads."""
 
-from __future__ import annotations
-
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective

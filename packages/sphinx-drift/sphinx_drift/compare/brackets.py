@@ -1,7 +1,5 @@
 """Pairs of brackets among the tokens of an output: which one a token is in, and where in it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -25,9 +23,9 @@ class Bracket:
     """Which token closes it."""
     name: str
     """What is called, if it holds the arguments of a call."""
-    parent: Bracket | None
+    parent: "Bracket | None"
     """The pair around it."""
-    array: Bracket | None = None
+    array: "Bracket | None" = None
     """The outermost square one around it within the innermost call, if it is square."""
 
 

@@ -6,8 +6,6 @@ when the documented digits are a rounding of the executed value within what its 
 explains (:mod:`sphinx_drift.compare.rounding`); for that it needs the output at full precision.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum

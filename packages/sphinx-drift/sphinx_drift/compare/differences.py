@@ -1,11 +1,9 @@
 """Find where two outputs differ: token by token, or in stretches that were added or removed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.lexer import Token, TokenKind, plain
@@ -50,7 +48,7 @@ class Side:
     keys: list[_Key]
 
     @classmethod
-    def read(cls, text: str) -> Side:
+    def read(cls, text: str) -> Self:
         """Read a text into tokens."""
         tokens = read_tokens(text)
         return cls(plain(text), tokens, [token.key for token in tokens])

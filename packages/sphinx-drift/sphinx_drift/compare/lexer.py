@@ -1,7 +1,5 @@
 """Split the text of an output into tokens: any text, nothing evaluated, nothing raised."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from enum import Enum

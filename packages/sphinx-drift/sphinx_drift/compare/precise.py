@@ -1,11 +1,9 @@
 """Read an output at full precision: with which numbers, and in which format, each was computed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from sphinx_drift.compare.brackets import Bracket, brackets
 from sphinx_drift.compare.lexer import Token, TokenKind, plain
@@ -40,7 +38,7 @@ class _Mark(NamedTuple):
     """The largest number of the tensor that it is a part of; 0 if that isn't known."""
 
     @classmethod
-    def read(cls, text: str) -> _Mark:
+    def read(cls, text: str) -> Self:
         name, _, largest = text.partition(" ")
         kind = _FORMATS.get(name, FloatKind.FLOAT64)
         return cls(kind, finite_value(largest) or Decimal(0))

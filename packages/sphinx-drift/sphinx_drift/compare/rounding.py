@@ -5,8 +5,6 @@ it is no further from them than rounding explains: a few units in the last place
 scale at which the arithmetic was done.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from decimal import Decimal, InvalidOperation

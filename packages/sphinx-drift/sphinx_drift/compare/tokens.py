@@ -8,8 +8,6 @@ space. In a table, in indented text, in a formula that takes two lines or betwee
 marks a space says what belongs to what.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

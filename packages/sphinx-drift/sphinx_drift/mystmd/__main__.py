@@ -1,7 +1,5 @@
 """The command: write the plugin that ``myst.yml`` names, or judge pages for it."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

@@ -3,8 +3,6 @@
 Each line of the input is a request as JSON, and is answered by a line.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import traceback

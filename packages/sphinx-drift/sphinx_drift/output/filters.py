@@ -1,7 +1,5 @@
 """What varies from run to run and says nothing: replaced by its name before texts are compared."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

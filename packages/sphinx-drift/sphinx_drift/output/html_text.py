@@ -6,8 +6,6 @@ Text counts even where a style hides it. What pandas, polars, rich or statsmodel
 to show its text alone. Everything else may show more, such as a script or ``content: "4.87"``.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from functools import lru_cache

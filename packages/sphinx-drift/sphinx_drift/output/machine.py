@@ -1,7 +1,5 @@
 """What holds on this machine alone: the folders in which the book, Python and its user live."""
 
-from __future__ import annotations
-
 import re
 import socket
 import sys

@@ -1,7 +1,5 @@
 """Read a cell's outputs as a reader sees them: stdout, stderr, and values in every form."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Find what a terminal shows in the end of lines that are written over, as progress bars do it."""
 
-from __future__ import annotations
-
 import re
 
 from sphinx_drift.compare.lexer import ESCAPE

@@ -1,7 +1,5 @@
 """Read the errors of a traceback without its frames, which differ between versions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """Excerpts of outputs: lines that are safe to print, with carets below what differs."""
 
-from __future__ import annotations
-
 import unicodedata
 
 from sphinx_drift.compare.lexer import plain

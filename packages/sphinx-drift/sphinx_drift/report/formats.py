@@ -1,7 +1,5 @@
 """Report to machines: exit status, GitHub annotations."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The last line of a report: how much was verified, what failed or drifted, and on what."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

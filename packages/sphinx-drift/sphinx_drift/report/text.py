@@ -1,7 +1,5 @@
 """Report to a person: every failure with its line, both values, a remedy."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence

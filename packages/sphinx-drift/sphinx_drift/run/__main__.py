@@ -1,7 +1,5 @@
 """The command: ``sphinx-build``, with the pages' process started first: both load side by side."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

@@ -4,8 +4,6 @@ Its key is a page's code. What else decides what that prints is kept beside the 
 any of it has changed since, or nobody can see whether it has, the page runs.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os
@@ -18,9 +16,8 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jupyter_cache.cache.main import JupyterCacheBase
 from jupyter_client.kernelspec import KernelSpecManager
 from nbformat import NotebookNode
 
@@ -28,6 +25,9 @@ from sphinx_drift.run.choice import chosen_runner, page_environment
 from sphinx_drift.run.reads import reads, stamp_of
 from sphinx_drift.run.results import Execution, Request
 from sphinx_drift.run.run import kernel_name
+
+if TYPE_CHECKING:  # it takes time, and most books ask for no cache
+    from jupyter_cache.cache.main import JupyterCacheBase
 
 _OF_SESSION = re.compile(
     r"_|COLORTERM|DBUS_.*|DISPLAY|FORKED_KERNELS_.*|LS_COLORS|MAKE.*|OLDPWD|PWD|SHLVL|SSH_.*|"
@@ -105,7 +105,7 @@ def current(folder: Path) -> set[str]:
 
 
 @functools.cache
-def _cache(folder: Path, _process: int) -> JupyterCacheBase:
+def _cache(folder: Path, _process: int) -> "JupyterCacheBase":
     """Return a cache; no process may use the connection of the one that forked it."""
     from jupyter_cache import get_cache  # noqa: PLC0415 - it takes time, and most books ask for none
 

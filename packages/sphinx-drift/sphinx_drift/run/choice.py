@@ -1,7 +1,5 @@
 """How pages are to be run: what the environment asks for."""
 
-from __future__ import annotations
-
 import os
 
 RUNNER_VARIABLE = "DRIFT_RUNNER"

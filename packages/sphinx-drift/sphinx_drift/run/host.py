@@ -5,8 +5,6 @@ are in a process of their own. It belongs to the process that started it and has
 its standard input: when that closes, it ends. Whoever needs a page connects to it.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import os

@@ -4,8 +4,6 @@ Invisible marks enclose what is known of a number besides, such as its dtype;
 :mod:`sphinx_drift.compare.precise` reads them.
 """
 
-from __future__ import annotations
-
 
 def print_numpy_in_full() -> None:
     """Make arrays and their elements print all the digits that they have.

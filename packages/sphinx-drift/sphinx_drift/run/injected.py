@@ -1,7 +1,5 @@
 """Code that runs inside a page's process: each function stands alone and is sent as source."""
 
-from __future__ import annotations
-
 
 def call_each(functions: list[tuple[str, str, tuple[str, ...]]]) -> object:
     """Return what functions return, by their names, as JSON, however the page displays texts.

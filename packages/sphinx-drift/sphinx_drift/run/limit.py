@@ -1,7 +1,5 @@
 """The client of a page's kernel: it gives up a page that prints without end."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections import Counter

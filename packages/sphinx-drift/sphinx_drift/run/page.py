@@ -1,7 +1,5 @@
 """Runs one page in a kernel of its own, by nbclient: ``run_page``."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """The pages of a build, in the process that runs them: queued ahead, and fetched when needed."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

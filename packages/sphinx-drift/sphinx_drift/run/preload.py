@@ -1,7 +1,5 @@
 """Which libraries are loaded once for all pages, before a process is forked for each."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterable, Sequence

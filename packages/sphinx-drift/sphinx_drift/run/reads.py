@@ -1,7 +1,5 @@
 """What a page reads besides its own cells, seen in its kernel: each function stands alone."""
 
-from __future__ import annotations
-
 
 def stamp_of(path: str) -> list[int] | None:
     """Return what changes with a file: its times, its size and which it is; None without one."""

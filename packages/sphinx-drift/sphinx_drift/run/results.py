@@ -1,7 +1,5 @@
 """How a page is to be run, and how its run ended."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Runs the pages of a build: begun ahead where their cells are known, and fetched when needed."""
 
-from __future__ import annotations
-
 import functools
 import os
 import re

@@ -1,7 +1,5 @@
 """Read expectations, and assign each to the cell before it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

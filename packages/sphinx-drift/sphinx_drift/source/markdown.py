@@ -1,7 +1,5 @@
 """One parse of a page's Markdown: its cells and expectations, and those that nobody would see."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Read what the metadata of pages, notebooks and cells say: tags, what is shown, `drift: {...}`."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Read pages and notebooks as mystmd runs them, which is what Jupyter Book 2 builds books with."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from contextlib import suppress

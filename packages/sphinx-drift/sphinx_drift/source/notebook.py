@@ -1,7 +1,5 @@
 """Read a notebook: its cells, and the stored outputs that it documents."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from dataclasses import replace

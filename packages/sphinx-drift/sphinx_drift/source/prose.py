@@ -1,7 +1,5 @@
 """List the sentences of a page that say an old number, or nearly one that it prints."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Quote a number from what a cell printed: which one, and in which form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

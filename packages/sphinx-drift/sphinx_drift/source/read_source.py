@@ -1,7 +1,5 @@
 """Read what a page or notebook documents: its cells, and what each must print."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Decide what `--update` writes into a file, and see that it reads as it was printed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Write executed outputs into a notebook, in the form in which it was saved."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Write executed outputs into a MyST page, by position and never by search."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Variants of an expectation: of several texts for one output, the one whose condition holds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace

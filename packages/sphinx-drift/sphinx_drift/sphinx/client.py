@@ -1,7 +1,5 @@
 """Runs a page as it is read: MyST-NB's parser, with a client that judges what cells print."""
 
-from __future__ import annotations
-
 import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping

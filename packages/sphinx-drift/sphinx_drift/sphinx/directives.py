@@ -1,7 +1,5 @@
 """What an author writes: expectations, and what is refused because nothing would check it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from docutils import nodes

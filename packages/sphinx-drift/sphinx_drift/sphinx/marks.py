@@ -1,7 +1,5 @@
 """The mark below an output that says whether it was verified, how, on what and when."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path

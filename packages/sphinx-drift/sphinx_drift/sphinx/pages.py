@@ -5,8 +5,6 @@ module. So running is never skipped, unless the book asks for a cache: to Sphinx
 output to check is always outdated.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import time
 from collections.abc import Iterable, Iterator, Sequence

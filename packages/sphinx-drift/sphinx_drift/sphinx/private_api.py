@@ -3,8 +3,6 @@
 `tests/test_private_api.py` says of each name what to do when it is no longer what it was.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Numbers in sentences that a cell printed, wherever in the book."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace

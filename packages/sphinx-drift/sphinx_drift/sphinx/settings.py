@@ -1,7 +1,5 @@
 """Reads the settings of a build from conf.py, the project's file and the environment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

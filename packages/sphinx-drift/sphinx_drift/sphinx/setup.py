@@ -1,7 +1,5 @@
 """Registers the extension with Sphinx: its settings, directives, roles and handlers."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

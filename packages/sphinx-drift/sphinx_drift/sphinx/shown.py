@@ -1,7 +1,5 @@
 """Prepare a notebook that was run for its page: what is shown is what was compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from nbformat import NotebookNode, v4

@@ -1,7 +1,5 @@
 """What the extension keeps on Sphinx's environment, for this build and the next."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

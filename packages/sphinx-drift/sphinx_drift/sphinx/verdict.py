@@ -1,7 +1,5 @@
 """Reports at the end of a build what came of every page, and fails it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Find the examples of a module or a text file."""
 
-from __future__ import annotations
-
 import doctest
 import functools
 import re

@@ -1,7 +1,5 @@
 """Run examples with the standard library's runner, and compare them as pages are compared."""
 
-from __future__ import annotations
-
 import builtins
 import copy
 import doctest

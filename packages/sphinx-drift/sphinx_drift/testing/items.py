@@ -7,8 +7,6 @@ Each docstring with examples is a test, ``module.py::module.object``, as with py
 ``--doctest-modules``: a `pytest.DoctestItem`, so that fixtures and namespaces are pytest's.
 """
 
-from __future__ import annotations
-
 import doctest
 import json
 import os

@@ -1,7 +1,5 @@
 """Pages of mystmd are read as it runs them, and its build fails on a drift."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

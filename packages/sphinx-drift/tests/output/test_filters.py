@@ -1,7 +1,5 @@
 """Filters replace what varies, and never a number that they do not name."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

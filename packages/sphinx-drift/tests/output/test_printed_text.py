@@ -1,7 +1,5 @@
 """What counts of a cell's outputs, and in which order."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

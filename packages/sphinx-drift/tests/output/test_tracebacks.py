@@ -1,7 +1,5 @@
 """Types and messages of errors, in the formats of several versions of IPython and Python."""
 
-from __future__ import annotations
-
 import traceback
 
 import pytest

@@ -1,7 +1,5 @@
 """Reports for machines: valid whatever a cell printed, and never greener than the check."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

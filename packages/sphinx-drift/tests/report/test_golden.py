@@ -4,8 +4,6 @@ Where the wording is meant to change, run this file as a command, with its paren
 PYTHONPATH: it writes them anew.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a person reads: places, both values, carets, remedies, counts, in 100 columns."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What an earlier run printed is taken only where a run of now would print the same."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

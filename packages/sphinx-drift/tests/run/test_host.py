@@ -1,7 +1,5 @@
 """Pages that run ahead of whoever needs them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """What a page prints without end is stopped, wherever it runs and however it prints."""
 
-from __future__ import annotations
-
 import pytest
 from runners import Pages, shown
 

@@ -1,7 +1,5 @@
 """What a page shows in a forked kernel is byte for byte what a stock kernel shows."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Running a notebook: a fresh kernel, in order, how each cell ended, and what it printed."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

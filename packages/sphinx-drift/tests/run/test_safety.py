@@ -1,7 +1,5 @@
 """Whatever a page does, it fails alone, and nothing of it is left."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

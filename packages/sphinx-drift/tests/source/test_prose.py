@@ -1,7 +1,5 @@
 """Numbers in sentences: which are quoted from outputs, and which nearly are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

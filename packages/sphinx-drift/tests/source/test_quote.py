@@ -1,7 +1,5 @@
 """Numbers quoted from outputs: the one that is meant, or a reason why not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

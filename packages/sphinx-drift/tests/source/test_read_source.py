@@ -1,7 +1,5 @@
 """Reading pages and notebooks: cells, expectations, options, what is wrong before a run."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Executed outputs written back: in the right place, in the same hand, and nowhere else."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import io

@@ -1,7 +1,5 @@
 """Variants: of several texts for one output the one that holds is compared, the rest told."""
 
-from __future__ import annotations
-
 import re
 import sys
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """A book that exists adopts the checker page by page: what has no expectation is built as ever."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

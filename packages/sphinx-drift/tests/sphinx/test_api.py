@@ -1,7 +1,5 @@
 """What the extensions of a book may use of the checker."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from typing import Any

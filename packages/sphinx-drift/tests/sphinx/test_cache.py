@@ -1,7 +1,5 @@
 """Outputs from MyST-NB's cache: said where they are shown, and never those of another run."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

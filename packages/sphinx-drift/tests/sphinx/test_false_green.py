@@ -1,7 +1,5 @@
 """Builds that must not be green by accident: again, in part, in parallel, in every builder."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What a book says is not executed isn't, and the last line counts it by the setting."""
 
-from __future__ import annotations
-
 import pytest
 from nbformat import NotebookNode, v4, writes
 from small_book import FRONT, cell

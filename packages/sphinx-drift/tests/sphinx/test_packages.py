@@ -1,7 +1,5 @@
 """A page imports the package that its project has, and no other copy of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages that must pass and pages that must fail, each in one build of all."""
 
-from __future__ import annotations
-
 import platform
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Numbers in sentences: those that a cell printed, on whatever page, and nowhere else."""
 
-from __future__ import annotations
-
 import pytest
 from small_book import cell
 

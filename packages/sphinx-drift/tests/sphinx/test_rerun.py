@@ -1,7 +1,5 @@
 """Running is never skipped: a change of what a page reads or glues is seen by the next build."""
 
-from __future__ import annotations
-
 import os
 import re
 

@@ -1,7 +1,5 @@
 """Docstrings through the same comparison as pages."""
 
-from __future__ import annotations
-
 import builtins
 import doctest
 import importlib

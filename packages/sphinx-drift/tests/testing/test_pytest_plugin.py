@@ -1,7 +1,5 @@
 """Another project's pages and docstrings, in its own pytest, through our comparison."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib
