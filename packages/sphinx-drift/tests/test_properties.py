@@ -12,7 +12,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mutants import Output, attempts
+from mutation import Output, attempts
 from nbformat import NotebookNode, v4
 
 from sphinx_drift.compare.compare import UNITS, Policy, compare

@@ -36,7 +36,7 @@ def notes(verdict: Verdict) -> str:
 
 # Must be rejected --------------------------------------------------------------------
 
-# What `mutants.py` does not alter.
+# What `benchmarks/mutation.py` does not alter.
 REJECT = {
     "exponent's sign": (TAIL, TAIL.replace("5.6183e-11", "5.6183e+11")),
     "tail blanked": (TAIL, TAIL.replace("5.7849e-30", "0.0000e+00")),
