@@ -66,13 +66,13 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
             raise ValueError(f"--require: no page here matches {pattern.text!r}")
     books = prepare(paths)
     files = [opened(path, named=path in options.paths, **requested) for path in paths]
-    to_run = [file.ready for file in files if isinstance(file, Opened)]
+    tasks = [file.task for file in files if isinstance(file, Opened)]
     if options.update and not options.force:
-        _refuse_update([page.path for page in to_run])
+        _refuse_update([task.path for task in tasks])
     if found := choose_device(requested=device, modules={book.devices for book in books}):
         print(f"pages compute on {found}", file=sys.stderr)
     if len(paths) > 1:
-        run_ahead(to_run)
+        run_ahead(tasks)
     return books, files
 
 

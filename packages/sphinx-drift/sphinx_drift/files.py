@@ -16,7 +16,7 @@ from sphinx_drift.book import book_of, left_out
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
-from sphinx_drift.run_and_judge import Ready, ready, run_and_judge
+from sphinx_drift.run_and_judge import Task, make_task, run_and_judge
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
@@ -44,7 +44,7 @@ class Checked:
 class Opened:
     """A file that has cells to run."""
 
-    ready: Ready
+    task: Task
     is_named: bool
     """Whether the file was named, not found in a folder."""
     read: Callable[..., tuple[Page, NotebookNode] | None]
@@ -107,7 +107,7 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         )
         if why := "" if named else own or left_out(path.absolute(), mode, patterns):
             return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
-        return Opened(ready(path, page, notebook, settings), named, read)
+        return Opened(make_task(path, page, notebook, settings), named, read)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         return failed(path, f"{type(error).__name__}: {error}")
 
@@ -127,19 +127,19 @@ def check(file: Opened | Checked, *, update: bool = False, prose: bool = False) 
         return _run(file, update=update, prose=prose)
     except Exception:  # noqa: BLE001 - nor must an error of ours
         message = traceback.format_exc(limit=-3)
-        return failed(file.ready.path, message, Kind.COULD_NOT_CHECK)
+        return failed(file.task.path, message, Kind.COULD_NOT_CHECK)
 
 
 def _run(file: Opened, *, update: bool, prose: bool) -> Checked:
     """Run and compare what was read."""
-    path, page, notebook, _ = file.ready
+    path, page, notebook, _ = file.task
     if not page.complete:  # of a nested cell a build only warns, by MyST-NB
         problems = [
             replace(problem, kind=Kind.UNCHECKED) if problem.message == NEVER_RUN else problem
             for problem in page.problems
         ]
         page = replace(page, problems=tuple(problems))
-    result, execution, judge = run_and_judge(file.ready._replace(page=page))
+    result, execution, judge = run_and_judge(file.task._replace(page=page))
     if page.is_notebook and not file.is_named:
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
@@ -152,7 +152,7 @@ def _run(file: Opened, *, update: bool, prose: bool) -> Checked:
     page = chosen(page, execution.versions)
     change = None
     if update:
-        filters = file.ready.settings.filters
+        filters = file.task.settings.filters
         change = change_for(path, page, notebook, result, judge, reread, filters)
     notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
     return Checked(result, change, tuple(notes))

@@ -25,41 +25,41 @@ from sphinx_drift.settings import Settings
 from sphinx_drift.source.variants import chosen, packages_named
 
 
-class Ready(NamedTuple):
-    """A page as it was read, and how it is run and compared; `ready` makes it."""
+class Task(NamedTuple):
+    """A page to run and compare, with the settings that it is run and compared by."""
 
     path: Path
     page: Page
-    """Its cells, and what each must print."""
+    """What it documents."""
     notebook: NotebookNode
     """The notebook to run; its outputs become what is printed now."""
     settings: Settings
 
 
-def ready(path: Path, page: Page, notebook: NotebookNode, settings: Settings) -> Ready:
+def make_task(path: Path, page: Page, notebook: NotebookNode, settings: Settings) -> Task:
     """Return a page with its book's settings, changed by what it says of itself."""
-    own = settings.of_page(notebook.metadata, **page.own)
-    return Ready(path, own.applied_to(page, path), notebook, own)
+    settings = settings.of_page(notebook.metadata, **page.own)
+    return Task(path, settings.applied_to(page, path), notebook, settings)
 
 
-def run_and_judge(page: Ready) -> tuple[PageResult, Execution, Callable[[Page], PageResult]]:
+def run_and_judge(task: Task) -> tuple[PageResult, Execution, Callable[[Page], PageResult]]:
     """Run a page's cells and compare what they print with what it documents.
 
     Returns:
-        What came of it, how its cells ended, and what judges the page if it documents something
-        else of the same outputs.
+        Its result, how its cells ended, and what judges a page that documents something else of
+        the same outputs.
 
     """
-    notebook, settings = page.notebook, page.settings
-    request, *repetitions = planned(page)
+    notebook, settings = task.notebook, task.settings
+    request, *repetitions = planned(task)
     execution = cache.find(notebook, request, settings.cache) if settings.cache else None
     # Whatever fails is said of a run of now, and a second look is at the same run as the first.
-    if execution is None or judge_run(page, execution).failed:
+    if execution is None or judge_run(task, execution).failed:
         execution = run.execute(notebook, request)
-    result, in_full = judge_run(page, execution), None
+    result, in_full = judge_run(task, execution), None
     if any(map(may_be_rounding, result.outcomes)):
-        in_full = _printed_in_full(page, execution)
-        portable = page._replace(settings=replace(settings, policy=Policy.PORTABLE))
+        in_full = _printed_in_full(task, execution)
+        portable = task._replace(settings=replace(settings, policy=Policy.PORTABLE))
         judged = judge_run(portable, execution, in_full)
         if result.policy is Policy.PORTABLE:
             result = judged
@@ -67,7 +67,7 @@ def run_and_judge(page: Ready) -> tuple[PageResult, Execution, Callable[[Page], 
             in_full = None
             result = replace(result, outcomes=hinted(result.outcomes, judged.outcomes))
     if execution.failure is None:
-        differing = [o for again in repetitions for o in _differing(page, execution, again)]
+        differing = [o for again in repetitions for o in _differing(task, execution, again)]
         result = replace(result, outcomes=(*result.outcomes, *differing))
     if settings.cache and not execution.since:
         is_right = not result.failed
@@ -76,99 +76,99 @@ def run_and_judge(page: Ready) -> tuple[PageResult, Execution, Callable[[Page], 
     return (
         result,
         execution,
-        lambda other: judge_run(page._replace(page=other), execution, in_full),
+        lambda page: judge_run(task._replace(page=page), execution, in_full),
     )
 
 
-def judge_run(page: Ready, execution: Execution, in_full: NotebookNode | None = None) -> PageResult:
+def judge_run(task: Task, execution: Execution, in_full: NotebookNode | None = None) -> PageResult:
     """Compare what a page's cells printed with what it documents here, as its settings say.
 
     Args:
-        page: The page.
+        task: The page.
         execution: How its cells ended.
         in_full: What they print at full precision, if they ran so; *portable* judges by it.
 
     """
-    settings = page.settings
+    settings = task.settings
     result = judge_page(
-        chosen(page.page, execution.versions),
-        page.notebook,
+        chosen(task.page, execution.versions),
+        task.notebook,
         execution,
-        file=str(page.path),
+        file=str(task.path),
         policy=settings.policy_on(execution.environment),
         away=not settings.is_reference(execution.environment),
         precise=in_full,
         filters=(*settings.filters, *DEFAULTS),
-        errors_fail=settings.goes_on(page.page) and not settings.allow_errors,
+        errors_fail=settings.goes_on(task.page) and not settings.allow_errors,
     )
-    outcomes = (*result.outcomes, *_imported_elsewhere(page, execution))
+    outcomes = (*result.outcomes, *_imported_elsewhere(task, execution))
     return replace(result, outcomes=outcomes, from_cache=bool(execution.since))
 
 
-def _imported_elsewhere(page: Ready, execution: Execution) -> Iterator[Outcome]:
+def _imported_elsewhere(task: Task, execution: Execution) -> Iterator[Outcome]:
     """Yield an outcome for each package that was not imported from the project."""
     for name, origin in execution.origins.items():
-        folder = page.settings.packages[name].resolve()
+        folder = task.settings.packages[name].resolve()
         if not origin or Path(origin).parent != folder:
             message = f"expected `{name}` from {folder}\ngot it from {origin or 'nowhere'}"
-            yield Outcome(Kind.ELSEWHERE, page.page.cells[0].line, message=message)
+            yield Outcome(Kind.ELSEWHERE, task.page.cells[0].line, message=message)
 
 
-def _printed_in_full(page: Ready, execution: Execution) -> NotebookNode:
+def _printed_in_full(task: Task, execution: Execution) -> NotebookNode:
     """Run a page once more, printing full precision, up to the cell that failed."""
-    notebook = _copied(page.notebook, execution)
+    notebook = _copied(task.notebook, execution)
     before = [change for name, change in IN_FULL.items() if name in execution.environment]
     may_raise = range(len(notebook.cells))  # as `float` does, if it reads a marked number
-    run.execute(notebook, _request(page, may_raise=may_raise, before=before))
+    run.execute(notebook, _request(task, may_raise=may_raise, before=before))
     return notebook
 
 
-def _differing(page: Ready, execution: Execution, request: Request) -> Iterable[Outcome]:
+def _differing(task: Task, execution: Execution, request: Request) -> Iterable[Outcome]:
     """Run a page once more, with other entropy, and return what it prints otherwise."""
-    second = _copied(page.notebook, execution)
+    second = _copied(task.notebook, execution)
     repeated = run.execute(second, request)
-    here, filters = chosen(page.page, execution.versions), (*page.settings.filters, *DEFAULTS)
-    return compare_runs(here, page.notebook, second, repeated, filters)
+    here, filters = chosen(task.page, execution.versions), (*task.settings.filters, *DEFAULTS)
+    return compare_runs(here, task.notebook, second, repeated, filters)
 
 
-def run_ahead(pages: Iterable[Ready]) -> set[Path]:
+def run_ahead(tasks: Iterable[Task]) -> set[Path]:
     """Start to run pages, in this order, as :func:`run_and_judge` is going to ask for them.
 
     Returns:
         The pages that have begun: not those whose outputs a cache has.
 
     """
-    jobs, begun = [], set()
-    for page in pages:
+    queued, begun = [], set()
+    for task in tasks:
         with suppress(Exception):  # it is planned again, where that is an outcome
-            requests, folder = planned(page), page.settings.cache
-            if not (folder and cache.match(page.notebook, requests[0], folder)):
-                jobs += [(page.notebook, request) for request in requests]
-                begun.add(page.path)
-    run.queue(jobs)
+            requests, folder = planned(task), task.settings.cache
+            if not (folder and cache.match(task.notebook, requests[0], folder)):
+                queued += [(task.notebook, request) for request in requests]
+                begun.add(task.path)
+    run.queue(queued)
     return begun
 
 
-def planned(page: Ready) -> Sequence[Request]:
+def planned(task: Task) -> Sequence[Request]:
     """Return how a page is run, and how it is run a second time if that is asked for."""
-    settings, cells = page.settings, page.page.cells
-    probes, goes_on = [*settings.probes], settings.goes_on(page.page)
+    settings, cells = task.settings, task.page.cells
+    probes, goes_on = [*settings.probes], settings.goes_on(task.page)
     if settings.packages:
         probes.append(Probe(None, injected(package_origins, *settings.packages)))
     expectations = [e for cell in cells for e in cell.expectations]
     if any(e.when for e in expectations):
         probes.append(Probe(None, injected(report_versions, *packages_named(expectations))))
     may_raise = {cell.index for cell in cells if cell.may_raise or goes_on}
-    request = partial(_request, page, may_raise=may_raise)
+    request = partial(_request, task, may_raise=may_raise)
     first = request(probes=probes)
     return [first, request(variables=_other_entropy().items())] if settings.twice else [first]
 
 
-def _request(page: Ready, variables: Iterable[tuple[str, str]] = (), **options: Any) -> Request:
+def _request(task: Task, variables: Iterable[tuple[str, str]] = (), **options: Any) -> Request:
     """Return how a page is run, with options of this run."""
-    settings = page.settings
+    settings = task.settings
     return run.request_for(
-        page.path.parent,
+        task.path.parent,
         timeout=settings.timeout,
         output_limit=settings.output_limit,
         kernel_aliases=settings.kernel_aliases,

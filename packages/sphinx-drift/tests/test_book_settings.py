@@ -129,7 +129,7 @@ def test_what_a_book_leaves_out_runs_if_it_is_named(  # noqa: PLR0913, PLR0917 -
             found[each] = file.result.left_out
         asked = opened(path, named=True)
         assert isinstance(asked, Opened)
-        assert asked.ready.page.cells[0].has_stderr is (QUIET not in text)
+        assert asked.task.page.cells[0].has_stderr is (QUIET not in text)
     assert found == dict.fromkeys(PAGES if left == "*" else left.split(), setting)
 
 

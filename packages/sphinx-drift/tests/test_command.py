@@ -24,7 +24,7 @@ from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Execution
-from sphinx_drift.run_and_judge import Ready, planned
+from sphinx_drift.run_and_judge import Task, planned
 from sphinx_drift.settings import Settings
 
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n```{expected-output}\ngood\n```\n'
@@ -127,10 +127,10 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
     assert '"tags": null' in files["null.ipynb"]
     really = shared.run_and_judge
 
-    def crash(page: Ready) -> Any:
-        if "crash" in page.path.name:
+    def crash(task: Task) -> Any:
+        if "crash" in task.path.name:
             raise AttributeError("ours")
-        return really(page)
+        return really(task)
 
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setattr(shared, "run_and_judge", crash)
@@ -194,9 +194,9 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Any:
     def make(*outcomes: Outcome) -> list[Any]:
         calls: list[Any] = []
 
-        def verify(page: Ready) -> tuple[Any, ...]:
-            calls.append(page.settings)
-            return reported.page(*outcomes, file=str(page.path)), Execution(), None
+        def verify(task: Task) -> tuple[Any, ...]:
+            calls.append(task.settings)
+            return reported.page(*outcomes, file=str(task.path)), Execution(), None
 
         monkeypatch.setattr(shared, "run_and_judge", verify)
         return calls
@@ -372,7 +372,7 @@ def test_second_run_has_another_environment(
     monkeypatch: pytest.MonkeyPatch, name: str, own: str | None, first: str
 ) -> None:
     monkeypatch.setenv(name, own) if own else monkeypatch.delenv(name, raising=False)
-    requests = planned(Ready(Path(), Page(), notebook(), Settings(twice=True)))
+    requests = planned(Task(Path(), Page(), notebook(), Settings(twice=True)))
     runs = [{**page_environment(), **request.variables}[name] for request in requests]
     assert runs[0] == first
     assert runs[1] != first

@@ -12,7 +12,7 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.model import Kind, PageResult
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.run.host import HOST
-from sphinx_drift.run_and_judge import ready, run_and_judge
+from sphinx_drift.run_and_judge import make_task, run_and_judge
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.read_source import load
 
@@ -27,7 +27,7 @@ def verified(folder: Path, *cells: str, front: str = "", **options: Any) -> Page
 def judged(path: Path, settings: Settings) -> PageResult:
     loaded = load(path)
     assert loaded is not None
-    return run_and_judge(ready(path, *loaded, settings))[0]
+    return run_and_judge(make_task(path, *loaded, settings))[0]
 
 
 def kinds(result: PageResult) -> list[Kind]:

@@ -67,7 +67,7 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     file = opened(path, named=False)
     if isinstance(file, Checked):
         return file.result
-    _, page, notebook, settings = file.ready
+    _, page, notebook, settings = file.task
     if page.cells and not is_run:
         return failed(path, NOT_RUN, Kind.NOT_EXECUTED).result
     if any(e.when for cell in page.cells for e in cell.expectations):
@@ -77,9 +77,9 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
         return failed(path, message).result
     executed = _take(page, notebook, cells)
     # An error is no end that mystmd reports here.
-    goes_on = file.ready._replace(settings=replace(settings, keep_going=True))
+    task = file.task._replace(settings=replace(settings, keep_going=True))
     python = {"report_environment": {"python": python_version()}}
-    result = judge_run(goes_on, Execution(executed, answers=python))
+    result = judge_run(task, Execution(executed, answers=python))
     drifted = [outcome for outcome in result.outcomes if outcome.kind is Kind.DRIFT]
     if drifted and (settings.policy is not Policy.EXACT or any(o.reference_only for o in drifted)):
         # By rounding alone, or away from the reference: a run of ours sees it.

@@ -16,7 +16,7 @@ from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
-from sphinx_drift.run_and_judge import ready, run_and_judge
+from sphinx_drift.run_and_judge import make_task, run_and_judge
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.expectations import read_page
 from sphinx_drift.source.markdown import read_markdown
@@ -162,8 +162,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         settings = state.settings
         if self.nb_config.execution_mode != "cache":  # its own metadata says so
             settings = replace(settings, cache=None)
-        to_run = ready(Path(file_of(env)), page, self.notebook, settings)
-        result, execution, _ = run_and_judge(to_run)
+        task = make_task(Path(file_of(env)), page, self.notebook, settings)
+        result, execution, _ = run_and_judge(task)
         for path in execution.answers.get(reads.__name__, ()) if env.config.drift_live else ():
             if Path(path).is_file():
                 env.note_dependency(path)  # Sphinx reads the page again when the file changes

@@ -19,7 +19,7 @@ from sphinx_drift.book import left_out
 from sphinx_drift.run import cache
 from sphinx_drift.run.choice import is_ci
 from sphinx_drift.run.reads import stamp_of
-from sphinx_drift.run_and_judge import Ready, ready, run_ahead
+from sphinx_drift.run_and_judge import Task, make_task, run_ahead
 from sphinx_drift.settings import Settings, table_in
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.read_source import load
@@ -89,17 +89,17 @@ def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> 
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
 
 
-def _to_begin(paths: Iterable[Path], settings: Settings) -> Iterator[Ready]:
+def _to_begin(paths: Iterable[Path], settings: Settings) -> Iterator[Task]:
     """Yield the pages that run for sure: of one with a mode of its own, its parser knows."""
     key = settings.metadata_key
     for path in paths:
         with suppress(Exception):  # it is read again, where that is an outcome
             if loaded := load(path):
-                page = ready(path, *loaded, settings)
-                own = page.notebook.metadata
+                task = make_task(path, *loaded, settings)
+                own = task.notebook.metadata
                 has_mode = "execution_mode" in table_in(own, key) or left_out_by(own, key)
-                if page.page.is_checked and not has_mode:
-                    yield page
+                if task.page.is_checked and not has_mode:
+                    yield task
 
 
 def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:

@@ -156,8 +156,8 @@ def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path]) -> None:
     pages = [folder / "index.md", folder / "left" / "out.md"]
     try:
         files = [opened(page, named=False) for page in pages]
-        ready = [file.ready for file in files if isinstance(file, Opened)]
-        assert run_ahead(ready) == {folder / "index.md"}
+        tasks = [file.task for file in files if isinstance(file, Opened)]
+        assert run_ahead(tasks) == {folder / "index.md"}
     finally:
         run_ahead([])
 
