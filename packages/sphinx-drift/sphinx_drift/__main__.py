@@ -89,9 +89,9 @@ def _check(files: Sequence[Opened | Checked], options: argparse.Namespace) -> It
 def _unmatched(books: Sequence[Settings], results: Sequence[PageResult]) -> Iterator[str]:
     """Say what books or pages name and nothing matches."""
     for pattern in dict.fromkeys(p for book in books for p in book.require):
-        if not any(pattern.matches(Path(page.file)) for page in results):
+        if not any(pattern.matches(Path(result.file)) for result in results):
             yield f"require: no page here matches {pattern.text!r}"
-    ran = any(page.cells and not page.left_out for page in results)
+    ran = any(result.cells and not result.left_out for result in results)
     filters = dict.fromkeys(f for book in books if ran for f in book.filters)
     if unused := unused_filters(filters, results):
         yield unused
@@ -141,7 +141,7 @@ def _update(checked: Sequence[Checked]) -> int:
         print("\n".join(lines))
     if any(map(_undecided, remaining)):
         status = status or 1
-    if not any(page.failed for page in remaining):
+    if not any(result.failed for result in remaining):
         return status
     print(render(remaining, color=use_color(sys.stdout)))
     return max(status, exit_status(remaining))
@@ -154,9 +154,9 @@ def _remaining(file: Checked) -> PageResult:
     return replace(result, outcomes=outcomes)
 
 
-def _undecided(page: PageResult) -> list[Outcome]:
+def _undecided(result: PageResult) -> list[Outcome]:
     """Return the outputs that nothing checks for a reason that `--update` has written."""
-    return [o for o in page.outcomes if o.kind is Kind.UNCHECKED and o.message in UNDECIDED]
+    return [o for o in result.outcomes if o.kind is Kind.UNCHECKED and o.message in UNDECIDED]
 
 
 def _to_decide(file: Checked) -> Iterator[str]:

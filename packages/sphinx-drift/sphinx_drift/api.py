@@ -86,7 +86,7 @@ def probed(env: BuildEnvironment, docname: str) -> Mapping[str, Any]:
 
 
 def results(env: BuildEnvironment) -> Mapping[str, PageResult]:
-    """Return what came of each page that has cells, by document name."""
+    """Return the result of each page that has cells, by document name."""
     return MappingProxyType(state_of(env).results)
 
 
@@ -98,8 +98,8 @@ def quoted(env: BuildEnvironment, target: str) -> Quoted | None:
 
     """
     name = read_quotation(target).name
-    for docname, page in results(env).items():
-        for outcome in page.outcomes:
+    for docname, result in results(env).items():
+        for outcome in result.outcomes:
             if outcome.name == name and outcome.cell:
                 return Quoted(docname, outcome.cell)
     return None

@@ -14,7 +14,7 @@ def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
 
     That nothing was checked matters where something is required.
     """
-    statuses = {outcome.kind.status for page in results for outcome in page.outcomes} - {0}
+    statuses = {outcome.kind.status for result in results for outcome in result.outcomes} - {0}
     return min(statuses, default=2 if required and is_nothing(results) else 0)
 
 
@@ -22,12 +22,12 @@ def to_github(results: Sequence[PageResult], *, required: bool = True) -> Iterat
     """Yield a GitHub workflow command for each failure, which shows it beside its line."""
     if required and is_nothing(results):
         yield "::error title=nothing-checked::nothing was checked"
-    for page in results:
-        for outcome in page.outcomes:
+    for result in results:
+        for outcome in result.outcomes:
             if outcome.kind.fails:
                 yield (
-                    f"::error file={_property(_in_repository(page.file))},line={outcome.line},"
-                    f"title={_property(outcome.kind.label)}::{_data(outcome_text(page, outcome))}"
+                    f"::error file={_property(_in_repository(result.file))},line={outcome.line},"
+                    f"title={_property(outcome.kind.label)}::{_data(outcome_text(result, outcome))}"
                 )
 
 

@@ -22,7 +22,7 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
     """
     if is_nothing(results):
         return ", ".join(["nothing was checked", *_unchecked(results, noun)])
-    kinds = Counter(outcome.kind for page in results for outcome in page.outcomes)
+    kinds = Counter(outcome.kind for result in results for outcome in result.outcomes)
     drifted, not_run = kinds[Kind.DRIFT], kinds[Kind.NOT_EXECUTED]
     other = sum(number for kind, number in kinds.items() if kind.fails) - drifted - not_run
     parts = []
@@ -39,36 +39,36 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
 
 def is_nothing(results: Sequence[PageResult]) -> bool:
     """Whether nothing was checked, and nothing failed: what only draws is counted."""
-    kinds = {outcome.kind for page in results for outcome in page.outcomes}
+    kinds = {outcome.kind for result in results for outcome in result.outcomes}
     if any(kind is Kind.VERIFIED or kind.fails for kind in kinds):
         return False
     says_more = kinds & {Kind.NO_EXPECTATION, Kind.UNCHECKED} or any(p.left_out for p in results)
-    return bool(says_more) or not any(page.not_text.get("pictures") for page in results)
+    return bool(says_more) or not any(result.not_text.get("pictures") for result in results)
 
 
-def _verified(page: PageResult) -> int:
+def _verified(result: PageResult) -> int:
     """Count the outputs of a page that are right in each of their forms."""
-    judged = [((o.cell, o.line), o.kind) for o in page.outcomes]
-    wrong = {output for output, kind in judged if kind is Kind.DRIFT and page.is_notebook}
+    judged = [((o.cell, o.line), o.kind) for o in result.outcomes]
+    wrong = {output for output, kind in judged if kind is Kind.DRIFT and result.is_notebook}
     return sum(kind is Kind.VERIFIED and output not in wrong for output, kind in judged)
 
 
 def _on_pages(results: Iterable[PageResult], noun: str) -> str:
     """Say on how many pages something was compared or counted."""
     number = sum(
-        bool(page.not_text) or any(o.kind is not Kind.NO_EXPECTATION for o in page.outcomes)
-        for page in results
+        bool(result.not_text) or any(o.kind is not Kind.NO_EXPECTATION for o in result.outcomes)
+        for result in results
     )
     return f" on {many(number, 'page')}" if noun == "output" else ""
 
 
 def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterator[str]:
     """Count what was not simply verified."""
-    verdicts = [o.verdict for page in results for o in page.outcomes if o.kind is Kind.VERIFIED]
-    filtered = sum((Counter(page.filter_counts) for page in results), Counter[str]())
-    not_text = sum((Counter(page.not_text) for page in results), Counter[str]())
+    verdicts = [o.verdict for result in results for o in result.outcomes if o.kind is Kind.VERIFIED]
+    filtered = sum((Counter(result.filter_counts) for result in results), Counter[str]())
+    not_text = sum((Counter(result.not_text) for result in results), Counter[str]())
     for number, name in (
-        (sum(_verified(page) for page in results if page.from_cache), "of them from the cache"),
+        (sum(_verified(r) for r in results if r.from_cache), "of them from the cache"),
         (sum(len(verdict.accepted) for verdict in verdicts), "accepted as rounding"),
         (sum(len(verdict.waived) for verdict in verdicts), "waived"),
         (kinds[Kind.UNCHECKED], "unchecked"),
@@ -81,7 +81,7 @@ def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterat
         (kinds[Kind.OTHER_VARIANT], "variant", "not looked at here"),
         (not_text["pictures"], "picture", "not compared"),
         (not_text["widgets"], "widget", "not compared"),
-        (sum(not page.was_run for page in results), "page", "not run again"),
+        (sum(not result.was_run for result in results), "page", "not run again"),
     ):
         if number:
             yield f"{many(number, noun)} {end}"
@@ -89,11 +89,11 @@ def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterat
 
 def _unchecked(results: Iterable[PageResult], noun: str) -> Iterator[str]:
     """Count what nothing says anything of: outputs, and pages that aren't run."""
-    outputs = [sum(o.kind is Kind.NO_EXPECTATION for o in page.outcomes) for page in results]
+    outputs = [sum(o.kind is Kind.NO_EXPECTATION for o in result.outcomes) for result in results]
     if number := sum(outputs):
         pages = many(sum(map(bool, outputs)), "page")
         yield f"{many(number, noun)} on {pages} {'has' if number == 1 else 'have'} no expectation"
-    for setting, number in sorted(Counter(page.left_out for page in results).items()):
+    for setting, number in sorted(Counter(result.left_out for result in results).items()):
         if setting:
             yield f"{many(number, 'page')} left out by {setting}"
 
@@ -101,8 +101,8 @@ def _unchecked(results: Iterable[PageResult], noun: str) -> Iterator[str]:
 def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> str:
     """Say which filters replaced nothing; nothing if each did."""
     counts: Counter[str] = Counter()
-    for page in results:
-        counts.update(page.filter_counts)
+    for result in results:
+        counts.update(result.filter_counts)
     # Pages have filters of their own, which are counted from 0.
     names = dict.fromkeys([*(one.name for one in filters), *counts])
     unused = ", ".join(name for name in names if not counts[name])
@@ -116,16 +116,16 @@ def describe_environment(results: Iterable[PageResult], *, full: bool = False) -
     """Name the environment of the numbers, and the policy."""
     results = list(results)
     descriptions = dict.fromkeys(
-        f"{_environment(page.environment, full=full)}, {page.policy.value}"
-        for page in results
-        if page.environment
+        f"{_environment(result.environment, full=full)}, {result.policy.value}"
+        for result in results
+        if result.environment
     )
     # A page that doesn't use torch says nothing about it.
     with_torch = [description for description in descriptions if description.startswith("torch")]
     if descriptions:
         return " and ".join(with_torch or descriptions)
     # A kernel that was stopped couldn't be asked.
-    kinds = {outcome.kind for page in results for outcome in page.outcomes}
+    kinds = {outcome.kind for result in results for outcome in result.outcomes}
     return "environment unknown" if kinds & {Kind.VERIFIED, Kind.DRIFT} else "nothing was run"
 
 

@@ -37,16 +37,16 @@ def outcome_texts(
 ) -> list[str]:
     """Return a text for each outcome that is reported."""
     return [
-        outcome_text(page, outcome, color=color)
-        for page in results
-        for outcome in sorted(_gathered(page), key=lambda outcome: outcome.line)
+        outcome_text(result, outcome, color=color)
+        for result in results
+        for outcome in sorted(_gathered(result), key=lambda outcome: outcome.line)
         if outcome.kind.fails or verbose or _noteworthy(outcome)
     ]
 
 
-def outcome_text(page: PageResult, outcome: Outcome, *, color: bool = False) -> str:
+def outcome_text(result: PageResult, outcome: Outcome, *, color: bool = False) -> str:
     """Return the report of one outcome, in a few lines."""
-    text = "\n".join(_lines(page, outcome))
+    text = "\n".join(_lines(result, outcome))
     return text if color else plain(text)
 
 
@@ -54,7 +54,7 @@ def closing_line(
     results: Sequence[PageResult], *, color: bool = False, noun: str = "output"
 ) -> str:
     """Return the summary, green if all is well and red if not."""
-    bad = is_nothing(results) or any(page.failed for page in results)
+    bad = is_nothing(results) or any(result.failed for result in results)
     text = summary(results, noun=noun)
     return _paint(text, _RED if bad else _GREEN) if color else text
 
@@ -77,21 +77,21 @@ def _noteworthy(outcome: Outcome) -> bool:
     return is_other or bool(outcome.verdict.accepted or outcome.verdict.waived)
 
 
-def _gathered(page: PageResult) -> list[Outcome]:
+def _gathered(result: PageResult) -> list[Outcome]:
     """Merge the cells that were not run into one outcome, where the first is."""
-    not_run = [outcome for outcome in page.outcomes if outcome.kind is Kind.NOT_EXECUTED]
+    not_run = [outcome for outcome in result.outcomes if outcome.kind is Kind.NOT_EXECUTED]
     if len(not_run) > 1:
         cells = ", ".join(str(outcome.cell) for outcome in not_run)
         message = f"{not_run[0].message}\nnot run: cells {cells}".strip()
         not_run = [replace(not_run[0], message=message)]
-    return [*(o for o in page.outcomes if o.kind is not Kind.NOT_EXECUTED), *not_run]
+    return [*(o for o in result.outcomes if o.kind is not Kind.NOT_EXECUTED), *not_run]
 
 
-def _lines(page: PageResult, outcome: Outcome) -> Iterator[str]:
+def _lines(result: PageResult, outcome: Outcome) -> Iterator[str]:
     """Yield the lines that report an outcome."""
-    location = safe_line(f"{page.file}:{_location(page, outcome)}")
+    location = safe_line(f"{result.file}:{_location(result, outcome)}")
     cell = ""
-    if outcome.cell and not page.is_notebook:
+    if outcome.cell and not result.is_notebook:
         cell = f" in cell {outcome.cell} (line {outcome.cell_line})"
     kind = outcome.kind
     is_wide = len(f"{location}: {kind.label}{cell}: {kind.meaning}") > WIDTH
@@ -103,7 +103,7 @@ def _lines(page: PageResult, outcome: Outcome) -> Iterator[str]:
         lines[_ENDS_OF_MESSAGE:-_ENDS_OF_MESSAGE] = [f"[and {many(more, 'more line')}]"]
     for line in lines:
         yield from _folded(line)
-    yield from _differences(page, outcome)
+    yield from _differences(result, outcome)
     yield from _forgiven(outcome)
     yield from _undocumented(outcome)
     if outcome.rounding is not None and outcome.rounding.same:
@@ -124,9 +124,9 @@ def _folded(line: str) -> list[str]:
     )
 
 
-def _location(page: PageResult, outcome: Outcome) -> str:
+def _location(result: PageResult, outcome: Outcome) -> str:
     """Return where an outcome is: a line of a page, or a cell of a notebook."""
-    if not page.is_notebook:
+    if not result.is_notebook:
         return str(outcome.line)
     if not outcome.cell:
         return "notebook"
@@ -136,13 +136,13 @@ def _location(page: PageResult, outcome: Outcome) -> str:
     return f"cell {outcome.cell} (line {row})"
 
 
-def _differences(page: PageResult, outcome: Outcome) -> Iterator[str]:
+def _differences(result: PageResult, outcome: Outcome) -> Iterator[str]:
     """Describe what differs, and show both sides of each documented line of it once."""
     differences = outcome.verdict.differences
     rows = set()
     for difference in differences[:_MOST_DIFFERENCES]:
         row = row_of(outcome.documented, difference.documented_span[0])
-        yield from _values(page, outcome, difference, row)
+        yield from _values(result, outcome, difference, row)
         for sign, text, span, code in (
             ("-", outcome.documented, difference.documented_span, _GREEN),
             ("+", outcome.executed, difference.executed_span, _RED),
@@ -156,12 +156,14 @@ def _differences(page: PageResult, outcome: Outcome) -> Iterator[str]:
         yield f"    and {many(more, 'more difference')}"
 
 
-def _values(page: PageResult, outcome: Outcome, difference: Difference, row: int) -> Iterator[str]:
+def _values(
+    result: PageResult, outcome: Outcome, difference: Difference, row: int
+) -> Iterator[str]:
     """Describe a difference, and where it is."""
     where = []
     if difference.index is not None:
         where.append(f"element [{', '.join(map(str, difference.index))}]")
-    if outcome.body_line and not page.is_notebook:
+    if outcome.body_line and not result.is_notebook:
         where.append(f"line {outcome.body_line + row - 1}")
     values = (
         f"documented {shortened(difference.documented)}, executed {shortened(difference.executed)}"

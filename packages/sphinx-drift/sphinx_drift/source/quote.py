@@ -114,7 +114,7 @@ def read_quotation(text: str) -> Quotation:
     return Quotation(match["name"], match["which"], match["form"] or "")
 
 
-def quote(pages: Iterable[PageResult], target: str) -> str:
+def quote(results: Iterable[PageResult], target: str) -> str:
     """Return a number that a cell of some pages printed.
 
     Raises:
@@ -122,7 +122,7 @@ def quote(pages: Iterable[PageResult], target: str) -> str:
 
     """
     quotation = read_quotation(target)
-    outcomes = [o for page in pages for o in page.outcomes if o.name == quotation.name]
+    outcomes = [o for result in results for o in result.outcomes if o.name == quotation.name]
     if len(outcomes) != 1:
         raise ValueError(f"{len(outcomes) or 'no'} expectations are named {quotation.name}")
     if outcomes[0].kind is Kind.UNCHECKED:

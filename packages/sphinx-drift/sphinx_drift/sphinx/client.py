@@ -38,7 +38,7 @@ from sphinx_drift.sphinx.shown import (
     show_stored,
     widgets_as_text,
 )
-from sphinx_drift.sphinx.state import current_page, file_of, record, state_of
+from sphinx_drift.sphinx.state import current_page_state, file_of, record, state_of
 
 _UNSEEN = "the expectation isn't on the page: something above it has swallowed it"
 _EMPTY = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
@@ -125,8 +125,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
                 page = read_notebook(self.notebook, self.nb_config)
             self.page = state_of(env).settings.applied_to(page, self._path)
             is_run = self.page.is_checked and bool(page.cells or page.problems)
-            known = current_page(env)
-            known.seconds = (known.seconds or 0.0) if is_run else None
+            page_state = current_page_state(env)
+            page_state.seconds = (page_state.seconds or 0.0) if is_run else None
             env.metadata[env.docname]["drift_complete"] = self.page.complete
 
     def start_client(self) -> None:
@@ -155,7 +155,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
 
     def _verify(self, page: Page) -> Mapping[int, drift_mark]:
         """Run the page and record its result; return the marks of expectations by their lines."""
-        env, state, known = self._env, state_of(self._env), current_page(self._env)
+        env, state, page_state = self._env, state_of(self._env), current_page_state(self._env)
         for path in _LOADED.findall(self._source):
             env.note_dependency(str(self._path.parent / path))
         stored = [cell.get("outputs", []) for cell in self.notebook.cells]
@@ -175,8 +175,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             result = replace(result, outcomes=(*result.outcomes, *widgets))
         show_documented(self.notebook, page)
         self.exec_metadata = execution_metadata(execution)
-        known.result, known.seconds = result, self.exec_metadata["runtime"]
-        known.probed, known.cache_key = execution.probed, execution.cache_key
+        page_state.result, page_state.seconds = result, self.exec_metadata["runtime"]
+        page_state.probed, page_state.cache_key = execution.probed, execution.cache_key
         state.ran.add(env.docname)
         unseen, ran_at = {*hidden(self.notebook, page)}, self.exec_metadata["mtime"]
         return {

@@ -9,7 +9,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN
 from sphinx_drift.sphinx.client import Claim
-from sphinx_drift.sphinx.state import current_page, is_complete, record
+from sphinx_drift.sphinx.state import current_page_state, is_complete, record
 
 _NO_NOTEBOOK = (
     "its cells are never run: that takes a page in Markdown, "
@@ -64,8 +64,8 @@ def _record_unseen(directive: SphinxDirective, message: str, documented: str = "
         record(env, Outcome(Kind.NESTED, directive.lineno, message=message, documented=documented))
         return
     outcome = Outcome(Kind.UNREADABLE, 1, message=_NO_NOTEBOOK)
-    page = current_page(env).result
-    if page is None or outcome not in page.outcomes:
+    result = current_page_state(env).result
+    if result is None or outcome not in result.outcomes:
         record(env, outcome)
 
 

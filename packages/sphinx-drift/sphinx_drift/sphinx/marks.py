@@ -45,16 +45,16 @@ def add_style(app: Sphinx) -> None:
         app.add_css_file(STYLE.name, priority=100)
 
 
-def mark_of(outcome: Outcome, page: PageResult, ran_at: float) -> drift_mark:
+def mark_of(outcome: Outcome, result: PageResult, ran_at: float) -> drift_mark:
     """Return the mark of an output: its outcome, as short as can be, and details to unfold."""
     day = f"Run on {datetime.fromtimestamp(ran_at, UTC):%Y-%m-%d}."
-    details = [*_details(outcome, page), day]
+    details = [*_details(outcome, result), day]
     return drift_mark(
-        "", label=outcome.kind.label, summary=_summary(outcome, page), details=details
+        "", label=outcome.kind.label, summary=_summary(outcome, result), details=details
     )
 
 
-def _summary(outcome: Outcome, page: PageResult) -> str:
+def _summary(outcome: Outcome, result: PageResult) -> str:
     """Say what came of an output."""
     label, waived = outcome.kind.label, len(outcome.verdict.waived)
     if outcome.kind is Kind.NOT_COMPARED:
@@ -63,24 +63,24 @@ def _summary(outcome: Outcome, page: PageResult) -> str:
         return f"{label}: {outcome.message}"
     text = f"{label}, {waived} waived" if waived else label
     is_verified = outcome.kind is Kind.VERIFIED
-    return f"{text}, from the cache" if page.from_cache and is_verified else text
+    return f"{text}, from the cache" if result.from_cache and is_verified else text
 
 
-def _details(outcome: Outcome, page: PageResult) -> Iterator[str]:
+def _details(outcome: Outcome, result: PageResult) -> Iterator[str]:
     """Say how an output was compared, what was forgiven, and on what it ran."""
     verdict = outcome.verdict
     if outcome.kind is Kind.VERIFIED:
         if outcome.reference_only:
             yield f"It holds on the reference environment alone: {outcome.reference_only}."
         elif not verdict.waived:
-            yield _POLICY_SENTENCES[page.policy]
-        if page.from_cache:
+            yield _POLICY_SENTENCES[result.policy]
+        if result.from_cache:
             yield "An earlier run printed it, and the cache has kept it."
     for waiver in verdict.waived:
         yield f"{waiver.documented} → {waiver.executed}: {waiver.reason}"
     if verdict.accepted:
         yield f"Up to rounding in {many(len(verdict.accepted), 'number')}."
-    yield describe_environment([page])
+    yield describe_environment([result])
 
 
 def visit_mark(translator: Any, node: drift_mark) -> None:

@@ -33,15 +33,15 @@ def find_outdated(
 ) -> Sequence[str]:
     """Have Sphinx read the pages with outputs to check; in live work, what failed or changed."""
     state = state_of(env)
-    failed = {name for name, page in state.results.items() if page.failed}
+    failed = {name for name, result in state.results.items() if result.failed}
     failed |= {name for name in env.found_docs & env.all_docs.keys() if _changed(env, name)}
     # Sphinx adds pages that changed, or a file that they read.
     runs_all = is_ci() or not app.config.drift_live
     current = cache.current(state.settings.cache) if state.settings.cache else ()
     run = {
         name
-        for name, page in state.pages.items()
-        if runs_all and page.seconds is not None and page.cache_key not in current
+        for name, page_state in state.pages.items()
+        if runs_all and page_state.seconds is not None and page_state.cache_key not in current
     }
     outdated = (run | failed) & env.found_docs
     _drop_glue(app, env.found_docs - outdated - added - changed)
@@ -106,15 +106,15 @@ def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Have Sphinx write the pages that may show what cells of others printed in this build."""
     state = state_of(env)
     for name in env.all_docs:
-        known = state.pages[name]
-        if known.stamps is None:  # it was read in this build
+        page_state = state.pages[name]
+        if page_state.stamps is None:  # it was read in this build
             stamps = _stamps(env, name)
             # What is saved or deleted while a page is read may be in it or not: it is read again.
             if all(stamp and stamp[1] <= state.began for stamp in stamps):  # its ctime
-                known.stamps = stamps
+                page_state.stamps = stamps
     printed: tuple[set[str], set[str]] = set(), set()  # before, and in this build
-    for name, page in state.results.items():
-        printed[name in state.ran].update(outcome.name for outcome in page.outcomes)
+    for name, result in state.results.items():
+        printed[name in state.ran].update(outcome.name for outcome in result.outcomes)
     unchanged = printed[False] - printed[True]  # what else is quoted is new, or gone
     return sorted(
         name

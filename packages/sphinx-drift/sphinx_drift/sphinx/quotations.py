@@ -75,11 +75,11 @@ def names_quoted(metadata: Mapping[str, Any]) -> set[str]:
 
 
 def check_quotations(app: Sphinx) -> dict[str, PageResult]:
-    """Return what came of each page, with what it quotes that no cell printed."""
+    """Return the result of each page, with what it quotes that no cell printed."""
     env = app.env
     results = dict(state_of(env).results)
-    pages = results.values()
-    if all(page.left_out for page in pages) and not all(page.is_optional for page in pages):
+    known = results.values()
+    if all(r.left_out for r in known) and not all(r.is_optional for r in known):
         return results  # nothing was run: that fails, and is all there is to say
     for docname, metadata in env.metadata.items():
         wrong = []
@@ -89,6 +89,6 @@ def check_quotations(app: Sphinx) -> dict[str, PageResult]:
             except ValueError as error:
                 wrong.append(Outcome(Kind.QUOTATION, line, message=str(error)))
         if wrong:
-            page = results.get(docname) or PageResult(file_of(env, docname))
-            results[docname] = replace(page, outcomes=(*page.outcomes, *wrong))
+            result = results.get(docname) or PageResult(file_of(env, docname))
+            results[docname] = replace(result, outcomes=(*result.outcomes, *wrong))
     return results

@@ -58,7 +58,7 @@ def state_of(env: BuildEnvironment) -> State:
     return state
 
 
-def current_page(env: BuildEnvironment) -> PageState:
+def current_page_state(env: BuildEnvironment) -> PageState:
     """Return what is known of the page that is being read."""
     return state_of(env).pages[env.docname]
 
@@ -86,9 +86,9 @@ def is_complete(env: BuildEnvironment) -> bool:
 
 def record(env: BuildEnvironment, *outcomes: Outcome, **parts: Any) -> None:
     """Add outcomes, and what else is known, to the result of the page that is being read."""
-    page = current_page(env)
-    result = page.result or PageResult(file_of(env))
-    page.result = replace(result, outcomes=(*result.outcomes, *outcomes), **parts)
+    page_state = current_page_state(env)
+    result = page_state.result or PageResult(file_of(env))
+    page_state.result = replace(result, outcomes=(*result.outcomes, *outcomes), **parts)
 
 
 def file_of(env: BuildEnvironment, docname: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Reports at the end of a build what came of every page, and fails it."""
+"""Reports the results of all pages at the end of a build, and fails it."""
 
 import os
 import sys
@@ -19,18 +19,18 @@ _LOGGER = logging.getLogger(__name__)
 
 
 def report_results(app: Sphinx, exception: Exception | None) -> None:
-    """Report what came of every page, those read by an earlier build too, and fail."""
+    """Report the results of all pages, those read by an earlier build too, and fail."""
     if exception is not None:
         return
     state = state_of(app.env)
     results = [
-        page if name in state.ran else _as_before(page, name, state)
-        for name, page in sorted(check_quotations(app).items())
+        result if name in state.ran else _as_before(result, name, state)
+        for name, result in sorted(check_quotations(app).items())
     ]
     if unused := unused_filters(state.settings.filters, results):
         _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
     # What a notebook happens to have stored needn't be checked; what a page documents must be.
-    left_out = any(page.left_out and not page.is_optional for page in results)
+    left_out = any(result.left_out and not result.is_optional for result in results)
     required = bool(state.settings.require) or left_out
     if os.environ.get("GITHUB_ACTIONS"):
         for line in to_github(results, required=required):
@@ -46,8 +46,8 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     end_with(app, closing_line(results, color=colored))
 
 
-def _as_before(page: PageResult, name: str, state: State) -> PageResult:
-    """Return what came of a page that wasn't read in this build, or has nothing to run."""
-    known = state.pages[name]
-    is_cached = bool(state.settings.cache and known.cache_key)
-    return replace(page, from_cache=is_cached, was_run=is_cached or not known.seconds)
+def _as_before(result: PageResult, name: str, state: State) -> PageResult:
+    """Return the result of a page that was not read in this build, or has nothing to run."""
+    page_state = state.pages[name]
+    is_cached = bool(state.settings.cache and page_state.cache_key)
+    return replace(result, from_cache=is_cached, was_run=is_cached or not page_state.seconds)
