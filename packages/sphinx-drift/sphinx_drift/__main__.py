@@ -224,14 +224,14 @@ def _paths(paths: Sequence[Path]) -> Iterator[Path]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder, followlinks=True):  # as Sphinx does
-        above = [each for each in Path(place).parents if each.is_relative_to(folder)]
-        if Path(place).resolve() in map(Path.resolve, above):  # a link led back
+    for root, folders, files in os.walk(folder, followlinks=True):  # as Sphinx does
+        above = [parent for parent in Path(root).parents if parent.is_relative_to(folder)]
+        if Path(root).resolve() in map(Path.resolve, above):  # a link led back
             folders.clear()
             continue
-        folders[:] = sorted(name for name in folders if is_searched(Path(place, name)))
+        folders[:] = sorted(name for name in folders if is_searched(Path(root, name)))
         for name in sorted(files):
-            if is_searched(path := Path(place, name)) and is_page(path):
+            if is_searched(path := Path(root, name)) and is_page(path):
                 yield path
 
 

@@ -52,7 +52,7 @@ _READ = (
 """The settings of conf.py that count here."""
 _PATIENCE = 60
 """Seconds that conf.py may take."""
-_MARK = "sphinx-drift reads: "
+_PREFIX = "sphinx-drift reads: "
 """What begins the line with its settings, whatever else it prints."""
 _ENVIRONMENT = "os.environ"
 """The variables that conf.py sets, each with its value, or with None if it deletes one."""
@@ -119,12 +119,12 @@ def book_of(folder: Path) -> Book:
 
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
-    for place in (folder, *folder.parents):
-        if isinstance(settings := _settings_in(place), ValueError):
+    for parent in (folder, *folder.parents):
+        if isinstance(settings := _settings_in(parent), ValueError):
             raise settings
         if settings is not None:
-            return Book(place, settings)
-        if any((place / mark).exists() for mark in OF_PROJECT):
+            return Book(parent, settings)
+        if any((parent / name).exists() for name in OF_PROJECT):
             break
     return Book(folder, {})
 
@@ -167,12 +167,12 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         err.seek(0)
         if done.returncode:
             raise ValueError(err.read().strip().rpartition("\n")[2])
-        found = [row.partition(_MARK)[2] for row in out.read().splitlines() if _MARK in row]
+        found = [row.partition(_PREFIX)[2] for row in out.read().splitlines() if _PREFIX in row]
     return {"include_patterns": ["**"], **json.loads("".join(found))}
 
 
 def print_settings() -> None:
-    """Print what ``conf.py`` says, as JSON after a mark; this process is given its folder."""
+    """Print what ``conf.py`` says, as JSON after a prefix; this process is given its folder."""
     from sphinx.config import Config  # noqa: PLC0415 - an extra
     from sphinx.util.tags import Tags  # noqa: PLC0415 - an extra
 
@@ -182,13 +182,13 @@ def print_settings() -> None:
     found = {name: written[name] for name in _READ if name in written}
     changed = dict(os.environ.items() ^ before.items())
     found[_ENVIRONMENT] = {name: os.environ.get(name) for name in changed}
-    print(f"\n{_MARK}{json.dumps(found, default=str)}")  # conf.py may print too
+    print(f"\n{_PREFIX}{json.dumps(found, default=str)}")  # conf.py may print too
 
 
-def refuse_misspelt(names: Iterable[str], place: str) -> None:
+def refuse_misspelt(names: Iterable[str], origin: str) -> None:
     """Raise a `ValueError` for a name that begins as our settings do and is none of them."""
     ours = {name for name in names if name.startswith("drift_")} - {"drift_live"}
-    refuse_unknown(ours, [name for name in _READ if name.startswith("drift_")], place)
+    refuse_unknown(ours, [name for name in _READ if name.startswith("drift_")], origin)
 
 
 def written_settings(config: Config) -> Mapping[str, Any]:

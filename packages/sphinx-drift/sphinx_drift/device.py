@@ -79,10 +79,10 @@ def _look_for(name: str, origin: str, module: str) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def computing_on(place: str) -> Iterator[None]:
+def computing_on(device: str) -> Iterator[None]:
     """Compute on a device in this process, with the CPU's random numbers; on ``cpu`` do nothing."""
-    if place == "cpu":
+    if device == "cpu":
         yield
         return
-    with import_module(os.environ[MODULE_VARIABLE]).reproducible(place):
+    with import_module(os.environ[MODULE_VARIABLE]).reproducible(device):
         yield

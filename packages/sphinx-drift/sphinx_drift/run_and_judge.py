@@ -118,7 +118,7 @@ def _printed_in_full(task: Task, execution: Execution) -> NotebookNode:
     """Run a page once more, printing full precision, up to the cell that failed."""
     notebook = _copied(task.notebook, execution)
     before = [change for name, change in IN_FULL.items() if name in execution.environment]
-    may_raise = range(len(notebook.cells))  # as `float` does, if it reads a marked number
+    may_raise = range(len(notebook.cells))  # as `float` does, if it reads a number with a note
     run.execute(notebook, _request(task, may_raise=may_raise, before=before))
     return notebook
 

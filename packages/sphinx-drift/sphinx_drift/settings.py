@@ -234,7 +234,7 @@ def read_table(table: object, place: Place, folder: Path) -> dict[str, Any]:
 
     Args:
         table: The table.
-        place: Where it stands.
+        place: Where it is.
         folder: The folder of its file.
 
     Raises:

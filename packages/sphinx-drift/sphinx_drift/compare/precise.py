@@ -10,7 +10,7 @@ from sphinx_drift.compare.lexer import Token, TokenKind, plain
 from sphinx_drift.compare.rounding import FloatKind, Origin, finite_value
 from sphinx_drift.compare.tokens import read_tokens
 
-_MARK = "\N{INVISIBLE SEPARATOR}"
+_SEPARATOR = "\N{INVISIBLE SEPARATOR}"
 _CANCELLED = 24
 """How many times larger than what is printed the tensor may be that it was taken from."""
 
@@ -30,7 +30,7 @@ _FORMATS = {
 }
 
 
-class _Mark(NamedTuple):
+class _Note(NamedTuple):
     """What the second look noted of a number or a tensor, as ``float32 12.5``."""
 
     kind: FloatKind
@@ -48,12 +48,13 @@ class Precise:
     """An output at full precision, by which the same output at fewer digits is judged."""
 
     def __init__(self, text: str) -> None:
-        """Read a text in which marks may follow numbers and tensors."""
-        pieces = plain(text).replace(r"\u2063", _MARK).split(_MARK)  # as in a list of texts
-        shown, marks = pieces[::2], pieces[1::2]
+        """Read a text in which notes may follow numbers and tensors."""
+        text = plain(text).replace(r"\u2063", _SEPARATOR)  # as in a list of texts
+        pieces = text.split(_SEPARATOR)
+        shown, notes = pieces[::2], pieces[1::2]
         ends = accumulate(map(len, shown))
         self.tokens = read_tokens("".join(shown))
-        self._marks = {end: _Mark.read(mark) for end, mark in zip(ends, marks, strict=False)}
+        self._notes = {end: _Note.read(note) for end, note in zip(ends, notes, strict=False)}
         """What was noted of a number or a tensor, by the position of its end."""
         self._brackets = brackets(self.tokens)
         self._arrays = _arrays(self.tokens, self._brackets)
@@ -66,26 +67,26 @@ class Precise:
         bound.
         """
         token, bracket = self.tokens[position], self._brackets[position]
-        mark = self._marks.get(token.end) or self._mark_around(bracket)
+        note = self._notes.get(token.end) or self._note_around(bracket)
         array = self._arrays.get(bracket.array, ()) if bracket else ()
         printed = max(array, default=abs(finite_value(token.text) or Decimal(0)))
         # What is alone may be a sum of larger numbers. In 16 bits it may not: such a sum is
         # computed in float32, and rounded once, at its own magnitude.
         is_alone = len(array) <= 1
-        if is_alone and not mark.kind.is_short:
+        if is_alone and not note.kind.is_short:
             printed *= _ALONE
-        scale = max(printed, min(mark.largest, _CANCELLED * printed))
-        return Origin(token.text, mark.kind, scale)
+        scale = max(printed, min(note.largest, _CANCELLED * printed))
+        return Origin(token.text, note.kind, scale)
 
-    def _mark_around(self, bracket: Bracket | None) -> _Mark:
-        """Return the mark of the innermost pair of brackets that has one, or names its format."""
+    def _note_around(self, bracket: Bracket | None) -> _Note:
+        """Return the note of the innermost pair of brackets that has one, or names its format."""
         while bracket is not None:
-            if mark := self._marks.get(self.tokens[bracket.end].end):
-                return mark
+            if note := self._notes.get(self.tokens[bracket.end].end):
+                return note
             if bracket.name in _FORMATS:
-                return _Mark(_FORMATS[bracket.name], Decimal(0))
+                return _Note(_FORMATS[bracket.name], Decimal(0))
             bracket = bracket.parent
-        return _Mark(FloatKind.FLOAT64, Decimal(0))
+        return _Note(FloatKind.FLOAT64, Decimal(0))
 
 
 def _arrays(

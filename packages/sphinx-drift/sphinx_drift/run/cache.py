@@ -119,13 +119,13 @@ def _is_current(data: dict[str, Any]) -> bool:
 
 
 def _code(notebook: NotebookNode) -> list[int]:
-    """Return the places of the code cells; new Markdown changes these, and not their numbers."""
+    """Return the indices of the code cells; new Markdown changes these, and not their numbers."""
     return [i for i, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
 
 
-def _numbers(notebook: NotebookNode, places: Collection[int]) -> list[int]:
-    """Return the numbers among the code cells of those at some places."""
-    return [number for number, place in enumerate(_code(notebook)) if place in places]
+def _numbers(notebook: NotebookNode, indices: Collection[int]) -> list[int]:
+    """Return the numbers among the code cells of those with some indices."""
+    return [number for number, index in enumerate(_code(notebook)) if index in indices]
 
 
 def _how(notebook: NotebookNode, request: Request) -> str | None:

@@ -1,6 +1,6 @@
 """Have the libraries of a page print full precision: each function stands alone, as injected ones.
 
-Invisible marks enclose what is known of a number besides, such as its dtype;
+Invisible separators enclose what else is known of a number, such as its dtype;
 :mod:`sphinx_drift.compare.precise` reads them.
 """
 
@@ -8,36 +8,36 @@ Invisible marks enclose what is known of a number besides, such as its dtype;
 def print_numpy_in_full() -> None:
     """Make arrays and their elements print all the digits that they have.
 
-    Invisible marks enclose a dtype, after a number of an array or one that was taken out of one.
+    Invisible separators enclose the dtype after a number of an array, or one taken out of one.
     """
     import builtins
     import importlib
     from typing import Any
 
     numpy: Any = importlib.import_module("numpy")
-    mark = "\N{INVISIBLE SEPARATOR}"
+    separator = "\N{INVISIBLE SEPARATOR}"
     write, set_options = builtins.print, numpy.set_printoptions
 
-    def marked(value: Any) -> str:
-        return f"{float(value)!r}{mark}{value.dtype}{mark}"
+    def with_dtype(value: Any) -> str:
+        return f"{float(value)!r}{separator}{value.dtype}{separator}"
 
-    def print_marked(*values: Any, **options: Any) -> None:
+    def print_with_dtypes(*values: Any, **options: Any) -> None:
         kind = () if options.get("file") else numpy.floating
-        write(*(marked(v) if isinstance(v, kind) else v for v in values), **options)
+        write(*(with_dtype(v) if isinstance(v, kind) else v for v in values), **options)
 
     def set_printoptions(*args: Any, **options: Any) -> None:
         set_options(*args, **options)
-        set_options(precision=17, formatter={"float": marked})
+        set_options(precision=17, formatter={"float": with_dtype})
 
     numpy.set_printoptions = set_printoptions
     set_printoptions()
-    builtins.print = print_marked
+    builtins.print = print_with_dtypes
 
 
 def print_torch_in_full() -> None:
     """Make tensors and their elements print all the digits that they have.
 
-    Invisible marks enclose what is known besides: after a number its dtype, or a star if it was
+    Invisible separators enclose what else is known: after a number its dtype, or a star if it was
     computed from such a number; after a tensor its dtype, and the largest number of the tensor
     that it is a part of.
     """
@@ -45,7 +45,7 @@ def print_torch_in_full() -> None:
     from typing import Any
 
     torch: Any = importlib.import_module("torch")
-    mark = "\N{INVISIBLE SEPARATOR}"
+    separator = "\N{INVISIBLE SEPARATOR}"
     set_options = torch.set_printoptions
 
     def set_printoptions(*args: Any, **options: Any) -> None:
@@ -59,7 +59,7 @@ def print_torch_in_full() -> None:
         """What is known of it: its dtype as long as nothing else was computed from it."""
 
         def __repr__(self) -> str:
-            return f"{float.__repr__(self)}{mark}{self.known}{mark}"
+            return f"{float.__repr__(self)}{separator}{self.known}{separator}"
 
         __str__ = __repr__
 
@@ -69,11 +69,11 @@ def print_torch_in_full() -> None:
                 return text
             plus = "+" * ("+" in form and self >= 0)
             if form.endswith("%"):
-                return f"{plus}{float(self) * 100!r}{mark}*{mark}%"
+                return f"{plus}{float(self) * 100!r}{separator}*{separator}%"
             return f"{plus}{self!r}"
 
-        def __round__(self, places: Any = None) -> Any:
-            return round(float(self)) if places is None else self
+        def __round__(self, ndigits: Any = None) -> Any:
+            return round(float(self)) if ndigits is None else self
 
         def __reduce__(self) -> Any:
             return float, (float(self),)
@@ -119,7 +119,7 @@ def print_torch_in_full() -> None:
         try:
             text = plain["__repr__"](tensor, **options)
             known = f"{tensor.dtype} {largest(tensor)}".removeprefix("torch.")
-            return f"{text}{mark}{known}{mark}"
+            return f"{text}{separator}{known}{separator}"
         finally:
             is_printing = before
 

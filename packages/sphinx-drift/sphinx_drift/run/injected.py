@@ -68,11 +68,11 @@ def package_origins(*names: str) -> dict[str, str]:
     return paths_of
 
 
-def compute_on_device(module: str, place: str) -> None:
+def compute_on_device(module: str, device: str) -> None:
     """Compute on a device, as the book's module for devices does."""
     import importlib
 
-    importlib.import_module(module).start(place)
+    importlib.import_module(module).start(device)
 
 
 def leave_no_bytecode() -> None:

@@ -33,7 +33,7 @@ class LimitedClient(NotebookClient):
         super().__init__(*arguments, **options)
         self._limit = output_limit
         self._sizes: Counter[int] = Counter()
-        """What the outputs have taken, by the places of their cells."""
+        """What the outputs have taken, by the indices of their cells."""
         self._end: asyncio.Future[None] | None = None
 
     def process_message(self, msg: Any, cell: NotebookNode, cell_index: int) -> Any:

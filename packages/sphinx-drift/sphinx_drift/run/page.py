@@ -75,7 +75,7 @@ async def run_page(
             failure = replace(
                 failure, message=failure.message + _last_lines(Path(scratch, "stderr"))
             )
-    # Not before the last cell: the client keeps the places of displays, which any cell may update.
+    # Not before the last cell: the client knows where displays are, which any cell may update.
     for cell in code:
         cell.outputs = joined(cell.outputs)
     return notebook, Execution(

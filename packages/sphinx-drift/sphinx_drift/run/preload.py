@@ -14,24 +14,24 @@ _IMPORT = re.compile(r"(?<![\w.])(?:import|from)\s+(\w+)")
 _SUFFIXES = (".ipynb", ".md", ".py", ".rst")
 
 
-def libraries(named: Sequence[str] | None, places: Iterable[Path]) -> tuple[str, ...]:
+def libraries(named: Sequence[str] | None, paths: Iterable[Path]) -> tuple[str, ...]:
     """Return the libraries to load: those that are named, or the slow ones that pages import.
 
-    Pages are the files below some places, or those files. A prose page that names a library counts
+    Pages are some files, and those below some folders. A prose page that names a library counts
     too: it costs a process in the background some time.
     """
     if named is not None:
         return tuple(named)
     imported: set[str] = set()
-    for path in chain.from_iterable(map(_pages, places)):
+    for path in chain.from_iterable(map(_pages, paths)):
         with contextlib.suppress(OSError):  # a link that leads nowhere, say: Sphinx warns of it
             imported.update(_IMPORT.findall(path.read_text("utf-8", "replace")))
-    needed = [place for place, name in enumerate(SLOW) if name in imported]
+    needed = [index for index, name in enumerate(SLOW) if name in imported]
     return tuple(filter(PathFinder.find_spec, SLOW[: needed[-1] + 1])) if needed else ()
 
 
-def _pages(place: Path) -> Iterable[Path]:
-    for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
-        is_hidden = any(part.startswith(("_", ".")) for part in path.relative_to(place).parts)
+def _pages(root: Path) -> Iterable[Path]:
+    for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
+        is_hidden = any(part.startswith(("_", ".")) for part in path.relative_to(root).parts)
         if path.suffix in _SUFFIXES and not is_hidden:
             yield path

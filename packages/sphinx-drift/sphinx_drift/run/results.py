@@ -31,7 +31,7 @@ class Failure:
 
     kind: Ending
     index: int | None
-    """Place of the cell among all cells of the notebook; None if none was running."""
+    """The index of the cell among all cells of the notebook; None if none was running."""
     message: str
 
 
@@ -46,12 +46,12 @@ class Execution:
     """How the cells of a page ended."""
 
     executed: frozenset[int] = frozenset()
-    """Places of the code cells that ran to their end, or raised what they may raise."""
+    """The indices of the code cells that ran to their end, or raised what they may raise."""
     failure: Failure | None = None
     answers: Mapping[str, Any] = field(default_factory=dict)
     """What was asked for after the last cell, by the functions' names."""
     succeeded: frozenset[int] = frozenset()
-    """Places of the code cells that raised nothing, as far as that is known."""
+    """The indices of the code cells that raised nothing, as far as that is known."""
     seconds: float = field(default=0.0, compare=False)
     """How long the page ran; who asks for it may wait for less, since it began earlier."""
     cache_key: str = field(default="", compare=False)
@@ -59,10 +59,10 @@ class Execution:
     since: float = field(default=0.0, compare=False)
     """When it ran, in seconds since 1970, if its outputs were taken from there."""
 
-    def reached(self, place: int) -> bool:
+    def reached(self, index: int) -> bool:
         """Whether a cell stands before the one, if any, that stopped the page."""
         stopped_at = self.failure.index if self.failure else None
-        return stopped_at is None or place < stopped_at
+        return stopped_at is None or index < stopped_at
 
     @property
     def environment(self) -> dict[str, str]:
@@ -94,7 +94,7 @@ class Request:
     timeout: int | None = None
     """How many seconds a cell may take; None for as long as it likes."""
     may_raise: Collection[int] = ()
-    """Places of the cells after which the page goes on if they raise."""
+    """The indices of the cells after which the page goes on if they raise."""
     before: tuple[Injected, ...] = ()
     """What runs in the kernel before the first cell."""
     after: tuple[Injected, ...] = ()

@@ -57,12 +57,12 @@ def execute(notebook: NotebookNode, request: Request) -> Execution:
         message = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
         return Execution(failure=Failure(Ending.COULD_NOT_CHECK, None, message))
     not_to_run = set()
-    for place, (cell, copy) in enumerate(zip(notebook.cells, ran.cells, strict=True)):
+    for index, (cell, copy) in enumerate(zip(notebook.cells, ran.cells, strict=True)):
         if cell.cell_type == "code":
             cell.outputs = copy.get("outputs", [])
             cell.execution_count = copy.get("execution_count")
-            if copy.cell_type != "code" and execution.reached(place):
-                not_to_run.add(place)
+            if copy.cell_type != "code" and execution.reached(index):
+                not_to_run.add(index)
     for name in ("language_info", "widgets"):
         if name in ran.metadata:
             notebook.metadata[name] = ran.metadata[name]
@@ -87,13 +87,13 @@ def _kernels() -> Collection[str]:
 
 
 def _job(notebook: NotebookNode, request: Request) -> Job:
-    """Return the cells that run, at their places, and how.
+    """Return the cells that run, at their indices, and how.
 
     nbformat's constructors validate, slowly.
     """
     cells: list[dict[str, object]] = []
-    for place, cell in enumerate(notebook.cells):
-        part: dict[str, object] = {"id": f"cell-{place}", "metadata": {}}
+    for index, cell in enumerate(notebook.cells):
+        part: dict[str, object] = {"id": f"cell-{index}", "metadata": {}}
         tags = cell.metadata.get("tags") or ()
         if cell.cell_type == "code" and cell.source.strip() and SKIPS.isdisjoint(tags):
             part |= {"cell_type": "code", "source": cell.source}

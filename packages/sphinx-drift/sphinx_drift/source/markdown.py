@@ -17,13 +17,13 @@ _LITERAL = {
 }
 """Directives whose content is no Markdown, and none: a cell in them is an example of one."""
 OPENING = re.compile(
-    r"(?:[\s>]|[-*+] |\d+[.)] )*(?P<mark>`{3,}|~{3,}|:{3,})\s*"
+    r"(?:[\s>]|[-*+] |\d+[.)] )*(?P<markup>`{3,}|~{3,}|:{3,})\s*"
     r"(?:\{code-cell\}|\{?expected[-_ ]?outputs?(?:\}|\s*$))",
     re.IGNORECASE,
 )
 """The line on which a cell or an expectation begins, wherever it stands and however it is spelt."""
 _INFO = re.compile(r"(?s)\s*(?:\{([^\s{}]+)\})?(.*)")
-"""What stands behind the mark of a fence: a directive, if it is one, and its argument."""
+"""What follows what opens a fence: a directive, if it is one, and its argument."""
 _OPTIONS = re.compile(r"\A(?:[ \t]*:[^:\s][^:\n]*:.*\n)+")
 """The options of a directive, at the beginning of what it holds."""
 _COMMENT = re.compile(r"\s*<!--.*-->", re.DOTALL)
@@ -44,9 +44,9 @@ class Fence(NamedTuple):
     name: str
     """The directive that it is; nothing if it is none."""
     argument: str
-    """What stands behind the directive's name."""
+    """What follows the directive's name."""
     content: str
-    mark: str
+    markup: str
     """What opens it, such as three backticks."""
     first: int
     """The line of the page on which it begins, counted from 1."""
@@ -64,8 +64,8 @@ class Fence(NamedTuple):
 
     def opens_another(self, row: str) -> bool:
         """Whether a row of its content would open a fence, were this one closed above it."""
-        sign = self.mark[0]
-        info = re.match(rf" {{0,3}}{self.mark}{sign}*\s*([^\s{sign}].*)", row)
+        sign = self.markup[0]
+        info = re.match(rf" {{0,3}}{self.markup}{sign}*\s*([^\s{sign}].*)", row)
         return info is not None and not (sign == "`" and sign in info[1])
 
 
@@ -130,7 +130,7 @@ class Reading:
         if fence.name in _LITERAL:
             for number, line in enumerate(fence.content.split("\n"), start=fence.first + 1):
                 opening = OPENING.match(line)
-                if opening and len(opening["mark"]) < len(fence.mark):  # it is shown on purpose
+                if opening and len(opening["markup"]) < len(fence.markup):  # it is shown on purpose
                     self.explained.add(number)
         else:
             blank = _OPTIONS.sub(lambda options: "\n" * options[0].count("\n"), fence.content)
@@ -147,7 +147,7 @@ def _fence(token: Token, last_line: str, above: int) -> Fence:
         name=directive.lower(),
         argument=argument.strip(),
         content=token.content,
-        mark=token.markup,
+        markup=token.markup,
         first=above + first + 1,
         last=above + last,
         is_closed=bool(re.fullmatch(rf"[\s>]*{token.markup}{token.markup[0]}*\s*", last_line)),

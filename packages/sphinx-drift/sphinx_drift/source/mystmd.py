@@ -29,7 +29,7 @@ def mystmd_notebook(text: str, fences: Iterable[Fence]) -> NotebookNode:
     return notebook
 
 
-def mark_notebook(notebook: NotebookNode) -> None:
+def add_metadata(notebook: NotebookNode) -> None:
     """Give a notebook what mystmd reads from its first cell and from comments in its code.
 
     Raises:

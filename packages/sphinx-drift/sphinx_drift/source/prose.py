@@ -71,7 +71,7 @@ class Said(NamedTuple):
     """A number that a page says outside code."""
 
     number: Number
-    place: str
+    where: str
     """Its file and line, for a message."""
     above: int
     """How many cells are above it."""
@@ -127,7 +127,7 @@ def outdated_numbers(
         found = [each for each in replaced if number.is_near(each[0].values, "0.5")]
         for old, new, cell in found[:1]:
             now = f"{old.text} is {new} now" if new else f"{old.text} isn't printed any more"
-            yield f"{said.place}: still says {number.text}: {now} in {_named(page, cell)}"
+            yield f"{said.where}: still says {number.text}: {now} in {_named(page, cell)}"
 
 
 def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> Iterator[str]:
@@ -150,7 +150,7 @@ def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> I
         )
         if alike and alike[0][0] <= _NEARLY and len({number for _, number, _ in alike}) == 1:
             _, number, cell = alike[0]
-            yield f"{said.place}: says {said.number.text}, and {_named(page, cell)} prints {number}"
+            yield f"{said.where}: says {said.number.text}, and {_named(page, cell)} prints {number}"
 
 
 def _off(said: Number, printed: Number) -> Decimal:
@@ -206,8 +206,8 @@ def _said(path: Path, text: str, page: Page, executed: NotebookNode) -> Iterator
     for paragraph, line, above in _sentences(text, page, executed):
         for number in numbers_said(paragraph):
             row = line + paragraph.count("\n", 0, number.start)
-            place = f"{path}:{row}" if line else f"{path}, below cell {above}"
-            yield Said(number, place, above, bool(_WORD.search(paragraph)))
+            where = f"{path}:{row}" if line else f"{path}, below cell {above}"
+            yield Said(number, where, above, bool(_WORD.search(paragraph)))
 
 
 def _sentences(text: str, page: Page, executed: NotebookNode) -> Iterator[tuple[str, int, int]]:

@@ -16,7 +16,7 @@ _QUOTATION = re.compile(
 _MINUS = r"\-\u2010-\u2015\u207b\u208b\u2212\uff0d"
 _BEFORE = re.compile(r"(?:\A|[\s(\[{=;\"'|<>~$\xa3\u20ac]|(?<![\d\\])[,:])\Z", re.ASCII)
 _AFTER = re.compile(r"\Z|[\s()\]}=;\"|%\xb0]|[.:',](?!\d)", re.ASCII)
-"""What may stand beside a number: the line's end, space, a bracket or a mark."""
+"""What may stand beside a number: the line's end, space, a bracket or punctuation."""
 _SIGN_BEFORE = re.compile(rf"[{_MINUS}][^\w>]{{0,4}}(?:[A-Z]{{2,3}}[^\w>]{{0,4}})?\Z")
 """A minus sign that isn't a part of the number: - 4, -$4, -(4), -EUR 4."""
 _CALCULATED = re.compile(

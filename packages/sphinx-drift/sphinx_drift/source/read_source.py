@@ -9,7 +9,7 @@ from sphinx_drift.model import Page
 from sphinx_drift.source.expectations import read_page
 from sphinx_drift.source.markdown import config_without_book, read_markdown
 from sphinx_drift.source.metadata import read_front, shown_without_book
-from sphinx_drift.source.mystmd import mark_notebook, mystmd_notebook
+from sphinx_drift.source.mystmd import add_metadata, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 
 _NO_FORMAT = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
@@ -49,7 +49,7 @@ def load(
     if is_notebook(path):
         notebook = parse_notebook(text)
         if is_mystmd:
-            mark_notebook(notebook)
+            add_metadata(notebook)
         shown = shown_without_book(notebook.metadata, stderr=False, key=key)
         return read_notebook(notebook, shown), notebook
     from myst_nb.core.read import (  # noqa: PLC0415 - an extra

@@ -101,7 +101,7 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     if new is None or [cell.source for cell in new.cells] != [cell.source for cell in page.cells]:
         return Change(path, before, refused=_OTHER_CELLS)
     # Outputs stay where they are; an expectation parts the Markdown between two cells.
-    cells = (replace(new.cells[place], index=old.index) for place, old in enumerate(page.cells))
+    cells = (replace(c, index=old.index) for c, old in zip(new.cells, page.cells, strict=True))
     new = replace(new, cells=tuple(cells), complete=page.complete)
     judged = rejudge(new)
     for outcome in judged.outcomes:
@@ -119,13 +119,13 @@ def _refusal(page: Page, result: PageResult) -> str:
     """Return why no output of a page should be written; nothing if they may be."""
     for outcome in result.outcomes:
         may_raise = outcome.cell and page.cells[outcome.cell - 1].may_raise
-        place = f"(line {outcome.line}{f', cell {outcome.cell}' * bool(outcome.cell)})"
+        where = f"(line {outcome.line}{f', cell {outcome.cell}' * bool(outcome.cell)})"
         if _LACKING.match(outcome.message) and not may_raise:
             remedy = "see that it is there, or tag the cell `raises-exception`"
-            return f"{outcome.message} {place}: {remedy}"
+            return f"{outcome.message} {where}: {remedy}"
         is_unknown = outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED
         if is_unknown or outcome.message == SWALLOWED:  # an expectation may have done it
-            return f"{outcome.kind.meaning} {place}"
+            return f"{outcome.kind.meaning} {where}"
     return ""
 
 

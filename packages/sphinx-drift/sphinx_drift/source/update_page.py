@@ -79,12 +79,12 @@ def _indent(line: str) -> str:
 
 def _block(opening: str, options: Sequence[str], rows: Sequence[str]) -> list[str]:
     """Return the lines of an expectation, in a fence that is longer than those in its rows."""
-    mark = opening[0]
-    marks = re.findall(rf"(?m)^[ \t]*({mark}+)", "\n".join(rows))
-    marks += [cell["mark"] for cell in map(OPENING.match, rows) if cell]  # which it shows
-    longest = max(map(len, marks), default=0)
-    name = opening.lstrip(mark)
-    fence = mark * max(len(opening) - len(name), longest + 1)
+    sign = opening[0]
+    shown = re.findall(rf"(?m)^[ \t]*({sign}+)", "\n".join(rows))
+    shown += [cell["markup"] for cell in map(OPENING.match, rows) if cell]
+    longest = max(map(len, shown), default=0)
+    name = opening.lstrip(sign)
+    fence = sign * max(len(opening) - len(name), longest + 1)
     ends_blank = bool(options) and not options[-1].strip()
     if rows and rows[0].lstrip().startswith(":") and not ends_blank:
         options = [*options, ""]  # else that row would be read as an option
