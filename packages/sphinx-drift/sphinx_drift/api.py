@@ -80,7 +80,7 @@ def add_probe(
 def probed(env: BuildEnvironment, docname: str) -> Mapping[str, Any]:
     """Return what the probes of a page returned, by name; nothing if the page wasn't run.
 
-    A directive may ask for that of its own page: it has been run before it is parsed.
+    A directive may ask for that of the page it is on, which is run before it is parsed.
     """
     return state_of(env).pages[docname].probed
 

@@ -75,35 +75,35 @@ class Book(NamedTuple):
 
         Environment variables come before both.
         """
-        own, project = self.settings, find_project(self.folder)
-        changed = _read_own(own, self.folder)
+        settings, project = self.settings, find_project(self.folder)
+        changed = _read_settings(settings, self.folder)
         return replace(
             changed_by_environment(replace(project, **changed)),
-            allow_errors=bool(own.get("nb_execution_allow_errors")),
-            metadata_key=own.get("nb_metadata_key") or Settings.metadata_key,
-            kernel_aliases=own.get("nb_kernel_rgx_aliases") or {},
-            variables=own.get(_ENVIRONMENT) or {},
-            is_mystmd=_MYSTMD in own,
+            allow_errors=bool(settings.get("nb_execution_allow_errors")),
+            metadata_key=settings.get("nb_metadata_key") or Settings.metadata_key,
+            kernel_aliases=settings.get("nb_kernel_rgx_aliases") or {},
+            variables=settings.get(_ENVIRONMENT) or {},
+            is_mystmd=_MYSTMD in settings,
         )
 
     def excludes(self, page: Path) -> str:
         """Return the setting by which the book doesn't build a page; nothing if it does."""
-        own = inside(page, self.folder)
-        assert own is not None  # noqa: S101 - the book was found above the page
+        relative = inside(page, self.folder)
+        assert relative is not None  # noqa: S101 - the book was found above the page
         named = _IN_MYST_YML if _MYSTMD in self.settings else {}
         name = "exclude_patterns"
-        if not matches([*_ALWAYS_EXCLUDED, *(self.settings.get(name) or ())], own):
+        if not matches([*_ALWAYS_EXCLUDED, *(self.settings.get(name) or ())], relative):
             name = "include_patterns"
-            if matches(self.settings.get(name, ["**"]), own):
+            if matches(self.settings.get(name, ["**"]), relative):
                 return ""
         return named.get(name, name)
 
 
-def _read_own(own: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _read_settings(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return what our settings mean, which have a prefix in conf.py, and MyST-NB's timeout."""
-    ours = {entry.name: own.get(f"drift_{entry.name}") for entry in entries(Place.CONF)}
+    ours = {entry.name: settings.get(f"drift_{entry.name}") for entry in entries(Place.CONF)}
     changed = read_table(ours, Place.CONF, folder)
-    timeout = own.get(name := "nb_execution_timeout")
+    timeout = settings.get(name := "nb_execution_timeout")
     if timeout in (None, _STOCK_TIMEOUT):
         return changed
     if type(timeout) is not int:  # nor a truth value
@@ -135,7 +135,7 @@ def _settings_in(folder: Path) -> Mapping[str, Any] | ValueError | None:
     for file in filter(Path.is_file, map(folder.joinpath, _FILES)):
         try:
             if (settings := _FILES[file.name](file)) is not None:
-                _read_own(settings, folder)
+                _read_settings(settings, folder)
                 return settings
         except (ValueError, yaml.YAMLError) as error:
             return ValueError(f"{file}: {error}")  # which is cached too
@@ -143,7 +143,7 @@ def _settings_in(folder: Path) -> Mapping[str, Any] | ValueError | None:
 
 
 def _run_conf(conf: Path) -> Mapping[str, Any] | None:
-    """Run a ``conf.py`` in a process of its own, which alone has its path and modules.
+    """Run a ``conf.py`` in another process, which alone has its path and modules.
 
     Returns:
         What it says; None if it is no book's with cells. Other programs have a ``conf.py``, too.
@@ -205,9 +205,9 @@ def _read_yaml(file: Path) -> Mapping[str, Any]:
         settings["exclude_patterns"] = written["exclude_patterns"]
     if settings.get("nb_execution_mode") is False:  # it is how YAML reads `off`
         settings["nb_execution_mode"] = "off"
-    own = table_in(table_in(written, "sphinx"), "config")
-    refuse_misspelt(own, "sphinx.config")
-    return {**settings, **own}
+    of_sphinx = table_in(table_in(written, "sphinx"), "config")
+    refuse_misspelt(of_sphinx, "sphinx.config")
+    return {**settings, **of_sphinx}
 
 
 def _read_myst(file: Path) -> Mapping[str, Any] | None:

@@ -1,6 +1,6 @@
 """Choose the device that pages compute on, before the first of them runs.
 
-A module of the book's own finds devices; it is named ``devices`` in ``[tool.sphinx-drift]``:
+A module of the book finds devices; it is named ``devices`` in ``[tool.sphinx-drift]``:
 
 - ``python -m MODULE NAME --json`` looks for a device, and prints a list of one: an object with its
   ``place`` and a ``description``, the same with its name; or it exits with another status than 0,
@@ -28,7 +28,7 @@ def choose_device(
     """Choose the requested device, else that of the environment variable or the configuration.
 
     The environment variables name it and its module from then on, for the processes of pages. The
-    device is looked for in a process of its own, so that this one never touches CUDA and can be
+    device is looked for in another process, so that this one never touches CUDA and can be
     forked.
 
     Returns:

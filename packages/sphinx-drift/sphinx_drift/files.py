@@ -101,11 +101,11 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         page, notebook = read() or (Page(), None)
         if notebook is None or not (page.cells or page.problems):
             return Checked(PageResult(str(path)))  # prose; that nothing was checked at all fails
-        own = left_out_by(notebook.metadata, key, is_mystmd=is_mystmd)
+        of_page = left_out_by(notebook.metadata, key, is_mystmd=is_mystmd)
         mode, patterns = (
             book.settings.get(f"nb_execution_{name}") or "" for name in ("mode", "excludepatterns")
         )
-        if why := "" if named else own or left_out(path.absolute(), mode, patterns):
+        if why := "" if named else of_page or left_out(path.absolute(), mode, patterns):
             return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
         return Opened(make_task(path, page, notebook, settings), named, read)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
@@ -113,7 +113,7 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
 
 
 def check(file: Opened | Checked, *, update: bool = False, prose: bool = False) -> Checked:
-    """Check one file; what goes wrong with it is an outcome of its own.
+    """Check one file; what goes wrong with it is an outcome, too.
 
     Args:
         file: The file.

@@ -59,8 +59,8 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     not_text: Counter[str] = Counter()
     filters = (*filters, *machine_paths(Path(file).absolute().parent))
     run = _Run(page, execution, policy, filters, away=away, errors_fail=errors_fail)
-    # Those of the page itself may match nothing, which is reported.
-    run.filter_counts.update({own.name: 0 for own in page.own.get("filters", ())})
+    # A filter of the page may match nothing, which is reported.
+    run.filter_counts.update({one.name: 0 for one in page.settings.get("filters", ())})
     for cell in page.cells:
         try:
             # What ends stderr may only be printed. A notebook can't say whether it was raised.
@@ -300,7 +300,7 @@ class _CellCheck:
         documented = {e.part for e in cell.expectations}
         spoken_of = included_in(documented) | cell.hidden
         if all(documented & value.forms.keys() for value in output.values):
-            spoken_of.add(Part.VALUE)  # each in a form of its own
+            spoken_of.add(Part.VALUE)  # each in another form
         shown = [*output.parts]
         if output.draws_text and not self.run.page.is_notebook:
             shown.append(Part.PICTURE)

@@ -64,7 +64,7 @@ def _command(source: Path, output: Path, others: Sequence[str]) -> list[str]:
 
 def _start_fork_server(names: Sequence[str]) -> None:
     """Load libraries once, in a server that all builds use and that ends with this process."""
-    os.environ.update(page_environment())  # the server serves kernels with its own alone
+    os.environ.update(page_environment())  # kernels get the server's environment
     provisioner.start_server(names)
 
 

@@ -281,8 +281,8 @@ class Page:
     """Whether it is a notebook, whose stored outputs are what it documents."""
     complete: bool = field(default=False, kw_only=True)
     """Whether each of its outputs must be documented."""
-    own: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
-    """What it says of itself in its metadata, by the names of settings."""
+    settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    """What its metadata sets for it alone, by the names of settings."""
 
     @property
     def is_checked(self) -> bool:

@@ -17,18 +17,18 @@ class Pattern(NamedTuple):
         """Whether a page, or a folder that it is in, matches."""
         if self.folder is None:
             return True
-        own = inside(page, self.folder)
-        return own is not None and matches((self.text,), own)
+        relative = inside(page, self.folder)
+        return relative is not None and matches((self.text,), relative)
 
 
 EVERY_PAGE = (Pattern("**"),)
 
 
-def matches(patterns: Iterable[str], own: Path) -> bool:
+def matches(patterns: Iterable[str], relative: Path) -> bool:
     """Whether a page, seen from the folder of its book, or a folder of it matches a pattern."""
     from sphinx.util.matching import compile_matchers  # noqa: PLC0415 - slow
 
-    names = [path.as_posix() for path in (own, *own.parents[:-1])]
+    names = [path.as_posix() for path in (relative, *relative.parents[:-1])]
     return any(is_match(name) for is_match in compile_matchers(patterns) for name in names)
 
 

@@ -38,7 +38,7 @@ class Task(NamedTuple):
 
 def make_task(path: Path, page: Page, notebook: NotebookNode, settings: Settings) -> Task:
     """Return a page with its book's settings, changed by what it says of itself."""
-    settings = settings.of_page(notebook.metadata, **page.own)
+    settings = settings.of_page(notebook.metadata, **page.settings)
     return Task(path, settings.applied_to(page, path), notebook, settings)
 
 

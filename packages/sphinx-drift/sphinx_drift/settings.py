@@ -154,7 +154,7 @@ class Settings(Table):
     """The environment variables that the book sets for pages, or deletes."""
     is_mystmd: bool = False
     """Whether pages are those of mystmd, and not of MyST-NB."""
-    own_reference: Mapping[str, str] = field(default_factory=dict)
+    page_reference: Mapping[str, str] = field(default_factory=dict)
     """The reference that a page or notebook names; its values hold on either."""
     cache: Path | None = None
     """Where jupyter-cache has the outputs of earlier runs; None if each page runs."""
@@ -168,7 +168,7 @@ class Settings(Table):
     def is_reference(self, environment: Mapping[str, str]) -> bool:
         """Whether an environment is the reference, as far as a page uses what that names."""
         # What a page doesn't use (torch, say) can't make its numbers differ.
-        references = [r for r in (self.reference, self.own_reference) if r] or [{}]
+        references = [r for r in (self.reference, self.page_reference) if r] or [{}]
         return any(
             all(environment.get(name, value) == value for name, value in documented.items())
             for documented in ({"device": "cpu", **reference} for reference in references)
@@ -183,14 +183,14 @@ class Settings(Table):
         is_required = any(pattern.matches(file) for pattern in self.require)
         return replace(page, complete=page.complete or is_required)
 
-    def of_page(self, metadata: Mapping[str, Any], **own: Any) -> Self:
+    def of_page(self, metadata: Mapping[str, Any], **table: Any) -> Self:
         """Return the settings of a page, which may say in its metadata how it is executed.
 
         MyST-NB reads ``mystnb: {execution_timeout: 600}``, or by another key that the book has
-        chosen, and nbsphinx ``nbsphinx: {timeout: 600}``. What its table ``drift`` says is given.
+        chosen, and nbsphinx ``nbsphinx: {timeout: 600}``. Its table ``drift`` has been read.
         """
-        changed = {**own, "filters": (*own.get("filters", ()), *self.filters)}
-        changed["own_reference"] = changed.pop("reference", {})
+        changed = {**table, "filters": (*table.get("filters", ()), *self.filters)}
+        changed["page_reference"] = changed.pop("reference", {})
         nbsphinx, myst_nb = (table_in(metadata, key) for key in ("nbsphinx", self.metadata_key))
         timeout, allow_errors = (
             myst_nb.get(f"execution_{name}", nbsphinx.get(name))

@@ -43,7 +43,7 @@ def partners(tokens: Sequence[Token]) -> dict[int, int]:
 
 
 def brackets(tokens: Sequence[Token]) -> list[Bracket | None]:
-    """Return for each token the innermost pair that it is in; a bracket is in its own pair."""
+    """Return for each token the innermost pair that it is in; a bracket is in its pair."""
     ends = partners(tokens)
     innermost: list[Bracket | None] = []
     current: Bracket | None = None

@@ -71,7 +71,7 @@ class Precise:
         array = self._arrays.get(bracket.array, ()) if bracket else ()
         printed = max(array, default=abs(finite_value(token.text) or Decimal(0)))
         # What is alone may be a sum of larger numbers. In 16 bits it may not: such a sum is
-        # computed in float32, and rounded once, at its own magnitude.
+        # computed in float32, and rounded once, at its magnitude.
         is_alone = len(array) <= 1
         if is_alone and not note.kind.is_short:
             printed *= _ALONE

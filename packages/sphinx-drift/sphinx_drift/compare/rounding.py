@@ -147,8 +147,8 @@ def _allowed(documented: str, origin: Origin) -> Decimal:
     value = abs(decimal_of(origin.text))
     least = min(filter(None, (abs(decimal_of(documented)), value)), default=Decimal(0))
     third = Decimal(1).scaleb(least.adjusted() - 2) if least else Decimal(0)
-    own = origin.kind.units * ulp(value, origin.kind) if value else Decimal(0)
-    return max(_THIRD * third, _LAST * 2 * half_unit(documented), own)
+    units = origin.kind.units * ulp(value, origin.kind) if value else Decimal(0)
+    return max(_THIRD * third, _LAST * 2 * half_unit(documented), units)
 
 
 def ulp(value: Decimal, kind: FloatKind) -> Decimal:

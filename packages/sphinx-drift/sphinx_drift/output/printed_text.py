@@ -99,7 +99,7 @@ class Printed:
     draws_text: bool = False
     """Whether a picture that it shows has text."""
     native_error: bool = False
-    """Whether the error was written to stderr, and is no output of its own."""
+    """Whether the error was written to stderr, and not as an output."""
 
     def select(self, part: Part) -> str:
         """Return one part as text; all is stdout and values in order, then stderr.

@@ -103,7 +103,7 @@ def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> 
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result.filter_counts)
-    # Pages have filters of their own, which are counted from 0.
+    # Filters of pages are counted from 0.
     names = dict.fromkeys([*(one.name for one in filters), *counts])
     unused = ", ".join(name for name in names if not counts[name])
     return unused and (

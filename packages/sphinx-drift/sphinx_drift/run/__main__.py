@@ -11,13 +11,13 @@ from sphinx_drift.run.preload import libraries
 from sphinx_drift.settings import find_project
 
 _BETWEEN_COLLECTIONS = 200_000
-"""New objects between two runs of the garbage collector; Python's own number is 2,000 at most."""
+"""New objects between two runs of the garbage collector; Python's number is 2,000 at most."""
 
 
 def collect_rarely() -> None:
     """Run the garbage collector rarely, since a build keeps nearly all that it allocates.
 
-    With Python's own thresholds it takes a fifth of a build's time. Processes that Sphinx forks
+    With Python's thresholds it takes a fifth of a build's time. Processes that Sphinx forks
     leave out what they inherit: to traverse it would copy it. Python looks through it all once
     more before it ends, unless it is told not to.
     """

@@ -133,7 +133,7 @@ def _how(notebook: NotebookNode, request: Request) -> str | None:
     name = kernel_name(notebook, request.kernel_aliases)
     spec = KernelSpecManager().get_kernel_spec(name)
     python = Path(shutil.which(spec.argv[0]) or os.devnull)
-    is_named = re.fullmatch(r"python3?", spec.argv[0])  # Jupyter takes its own Python for it
+    is_named = re.fullmatch(r"python3?", spec.argv[0])  # Jupyter takes the Python that runs it
     if "ipykernel_launcher" not in spec.argv or not (
         is_named or python.parent == Path(sys.executable).parent
     ):

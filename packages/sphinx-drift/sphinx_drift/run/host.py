@@ -1,7 +1,7 @@
 """The process that runs a build's pages ahead of Sphinx, the host, and how it is asked.
 
 Sphinx forks readers and writers, and a fork copies no thread: so threads, event loops and kernels
-are in a process of their own. It belongs to the process that started it and has the other end of
+are in another process. It belongs to the process that started it and has the other end of
 its standard input: when that closes, it ends. Whoever needs a page connects to it.
 """
 

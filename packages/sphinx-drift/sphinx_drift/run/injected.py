@@ -4,7 +4,7 @@
 def call_each(functions: list[tuple[str, str, tuple[str, ...]]]) -> object:
     """Return what functions return, by their names, as JSON, however the page displays texts.
 
-    Each is made from its source in a namespace of its own: the page's variables stay as they are.
+    Each is made from its source in a new namespace: the page's variables stay as they are.
     """
     import json
     from typing import Any
@@ -86,7 +86,7 @@ def order_descriptors() -> None:
     """Have what is written past Python, by a subprocess say, stand where it was written.
 
     ipykernel reads the descriptors in a thread, which may get its turn in a later cell. Here all
-    that has been written there is read before Python's own text, a value or the end of a cell.
+    that has been written there is read before Python's text, a value or the end of a cell.
     """
     import codecs
     import os

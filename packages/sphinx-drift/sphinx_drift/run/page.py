@@ -1,4 +1,4 @@
-"""Runs one page in a kernel of its own, by nbclient: ``run_page``."""
+"""Runs one page in a fresh kernel, by nbclient: ``run_page``."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What a page reads besides its own cells, seen in its kernel: each function stands alone."""
+"""What a page reads besides its cells, seen in its kernel: each function stands alone."""
 
 
 def stamp_of(path: str) -> list[int] | None:
@@ -27,12 +27,12 @@ def watch_reads() -> None:
         *("_winapi.CreateProcess", "socket.connect", "socket.getaddrinfo", "sqlite3.connect"),
     )
     stamps: dict[str, list[int] | None] = {}
-    own: set[str] = set()
+    written: set[str] = set()
     """What the page has made itself: files that it opens to be written first."""
 
     def note(event: str, args: tuple[Any, ...]) -> None:
         is_module = event == "import" and args[0].startswith("multiprocessing.popen_")
-        if is_module or event.startswith(beyond):  # multiprocessing's own starter audits nothing
+        if is_module or event.startswith(beyond):  # multiprocessing's starter audits nothing
             stamps[""] = None
             return
         if event not in ("open", "os.listdir", "os.readlink", "os.scandir") or type(args[0]) is int:
@@ -43,8 +43,8 @@ def watch_reads() -> None:
         if path.endswith(".pyc"):
             path = importlib.util.source_from_cache(path)
         if path not in stamps and event == "open" and args[2] & (os.O_TRUNC | os.O_EXCL):
-            own.add(path)
-        elif path not in own:
+            written.add(path)
+        elif path not in written:
             stamps.setdefault(path, stamp_of(path))
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
@@ -57,7 +57,7 @@ def watch_reads() -> None:
         hook("os.readlink", (path,))
         return plain_readlink(path, **options)
 
-    sys.drift_reads = stamps, own  # type: ignore[attr-defined]
+    sys.drift_reads = stamps, written  # type: ignore[attr-defined]
     sys.addaudithook(hook)
     plain_readlink, os.readlink = os.readlink, read_link  # which Python doesn't audit
 
@@ -72,7 +72,7 @@ def reads() -> dict[str, list[int] | None]:
     import sysconfig
     from pathlib import PurePath
 
-    stamps, own = sys.drift_reads  # type: ignore[attr-defined]
+    stamps, written = sys.drift_reads  # type: ignore[attr-defined]
     installed = [f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib")]
     system = (*installed, "/dev/", "/proc/", "/sys/")
     packages = {"site-packages", "dist-packages"}
@@ -84,7 +84,7 @@ def reads() -> dict[str, list[int] | None]:
     # stamp of the moment.
     imported = [m for m in [*sys.modules.values()] if getattr(m, "__spec__", None)]
     files = {os.path.abspath(getattr(module, "__file__", None) or "/dev/") for module in imported}
-    unseen = filter(os.path.isfile, files - stamps.keys() - own)
+    unseen = filter(os.path.isfile, files - stamps.keys() - written)
     lacking: dict[str, list[int] | None] = dict.fromkeys(filter(is_local, unseen))
     local = {path: stamps[path] for path in sorted(stamps) if is_local(path)}
     return local | lacking | ({"": None} if lacking else {})

@@ -38,7 +38,7 @@ class Failure:
 OWN_ANSWERS = {
     function.__name__ for function in (report_environment, package_origins, report_versions, reads)
 }
-"""The checker's own questions, whose names no probe may have."""
+"""The checker's questions, whose names no probe may have."""
 
 
 @dataclass(frozen=True)

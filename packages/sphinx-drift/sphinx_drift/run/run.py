@@ -41,7 +41,7 @@ def queue(pages: Sequence[tuple[NotebookNode, Request]]) -> None:
 
 
 def execute(notebook: NotebookNode, request: Request) -> Execution:
-    """Run the code cells of a notebook, in order, in a process of their own.
+    """Run the code cells of a notebook, in order, in a fresh process.
 
     Its outputs are replaced by what is printed now. Nothing is raised: a process that can't be
     started or dies is a failure too, and so is an error of ours.
@@ -125,15 +125,15 @@ def request_for(
         **settings: Other fields of the request.
 
     """
-    own = [injected(leave_no_bytecode), injected(order_descriptors)]
+    always = [injected(leave_no_bytecode), injected(order_descriptors)]
     if options := os.environ.get(COVERAGE_VARIABLE):
-        own.append(injected(measure_coverage, options))
+        always.append(injected(measure_coverage, options))
     if (device := os.environ.get(DEVICE_VARIABLE, "cpu")) != "cpu":
-        own.append(injected(compute_on_device, os.environ[MODULE_VARIABLE], device))
+        always.append(injected(compute_on_device, os.environ[MODULE_VARIABLE], device))
     return Request(
         folder.absolute(),
         before=(
-            *(*own, *map(injected, before)),
+            *(*always, *map(injected, before)),
             *(probe.before for probe in probes if probe.before),
         ),
         after=(injected(report_environment), *(probe.after for probe in probes)),

@@ -13,7 +13,7 @@ from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
 from sphinx_drift.output.printed_text import FORMS, Part
 from sphinx_drift.source.markdown import DIRECTIVE, Fence, Reading, lines_of
-from sphinx_drift.source.metadata import read_cell, with_own
+from sphinx_drift.source.metadata import read_cell, with_settings
 from sphinx_drift.source.variants import UNCONDITIONAL, read_condition
 
 _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
@@ -82,7 +82,7 @@ def read_page(
         problems += [Outcome(Kind.UNREADABLE, n, message=_LAST_OPEN) for n in reading.unclosed]
     if not is_mystmd and any(cell.expectations for cell in cells):
         problems += _misread(reading.lines[: cells[-1].last_line])
-    return with_own(Page(tuple(cells), tuple(problems)), notebook)
+    return with_settings(Page(tuple(cells), tuple(problems)), notebook)
 
 
 def _misread(lines: Sequence[str]) -> Iterator[Outcome]:

@@ -75,20 +75,20 @@ def shown_without_book(
     """Return the settings that show, without a book, what the page itself doesn't hide."""
     from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
 
-    own = table_in(metadata, key)
-    removes = str(own.get("output_stderr", "" if stderr else "remove")).startswith("remove")
+    table = table_in(metadata, key)
+    removes = str(table.get("output_stderr", "" if stderr else "remove")).startswith("remove")
     return NbParserConfig(
         output_stderr="remove" if removes else "show",
-        remove_code_outputs=own.get("remove_code_outputs") is True,
+        remove_code_outputs=table.get("remove_code_outputs") is True,
     )
 
 
-def with_own(page: Page, notebook: NotebookNode) -> Page:
+def with_settings(page: Page, notebook: NotebookNode) -> Page:
     """Return a page with what it and its cells say in their metadata: `drift: {...}`."""
     problems = list(page.problems)
-    own: Mapping[str, Any] = {}
+    settings: Mapping[str, Any] = {}
     try:
-        own = read_table(notebook.metadata.get("drift", {}), Place.PAGE, Path())
+        settings = read_table(notebook.metadata.get("drift", {}), Place.PAGE, Path())
     except ValueError as error:
         problems.append(Outcome(Kind.OPTION, 1, message=str(error)))
     cells: list[Cell] = []
@@ -102,20 +102,20 @@ def with_own(page: Page, notebook: NotebookNode) -> Page:
             problems.append(Outcome(Kind.OPTION, cell.line, cell=cell.number, message=message))
             of_cell = {}
         cells.append(_with_reasons(cell, of_cell) if page.is_notebook else cell)
-    complete = own.get("complete", False)
-    return replace(page, cells=tuple(cells), problems=tuple(problems), complete=complete, own=own)
+    page = replace(page, cells=tuple(cells), problems=tuple(problems), settings=settings)
+    return replace(page, complete=settings.get("complete", False))
 
 
-def _has_reasons(own: object, known: Collection[str]) -> bool:
+def _has_reasons(table: object, known: Collection[str]) -> bool:
     """Whether the table of a cell holds what something follows: texts under known names."""
-    if not isinstance(own, dict) or not own.keys() <= set(known):
+    if not isinstance(table, dict) or not table.keys() <= set(known):
         return False
-    return all(isinstance(reason, str) and reason.strip() for reason in own.values())
+    return all(isinstance(reason, str) and reason.strip() for reason in table.values())
 
 
-def _with_reasons(cell: Cell, own: Mapping[str, Any]) -> Cell:
+def _with_reasons(cell: Cell, table: Mapping[str, Any]) -> Cell:
     """Return a notebook's cell with why its outputs aren't compared, if they aren't."""
-    reasons = {name.replace("-", "_"): own[name] for name in REASONS if name in own}
+    reasons = {name.replace("-", "_"): table[name] for name in REASONS if name in table}
     if IGNORED in cell.tags:
         reasons.setdefault("unchecked", f"tagged {IGNORED}")
     if "unchecked" in reasons:

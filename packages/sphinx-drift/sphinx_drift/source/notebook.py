@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
-from sphinx_drift.source.metadata import IGNORED, read_cell, shown_without_book, with_own
+from sphinx_drift.source.metadata import IGNORED, read_cell, shown_without_book, with_settings
 
 _NBVAL = re.compile(r"(?m)^\s*#[#\s]*NBVAL_(IGNORE_OUTPUT|RAISES_EXCEPTION|SKIP)\s*$")
 """The comments by which nbval marks a cell."""
@@ -62,7 +62,7 @@ def read_notebook(notebook: NotebookNode, shown: NbParserConfig | None = None) -
             node.metadata["tags"] = [*(node.metadata.get("tags") or ()), *marks]
         cell = read_cell(len(cells) + 1, index, node, (1, 1), shown)
         cells.append(_with_stored(cell, node))
-    return with_own(Page(tuple(cells), is_notebook=True), notebook)
+    return with_settings(Page(tuple(cells), is_notebook=True), notebook)
 
 
 def _with_stored(cell: Cell, node: NotebookNode) -> Cell:

@@ -74,7 +74,7 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
         result: What came of it.
         rejudge: Judges a page that documents something else of the same outputs.
         reread: Reads what the file is going to hold.
-        filters: What varies by the book's settings or the page's own.
+        filters: What varies by the settings of the book or the page.
 
     """
     before = read_exactly(path)

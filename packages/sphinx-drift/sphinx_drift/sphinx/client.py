@@ -59,7 +59,7 @@ class Claim(NamedTuple):
 class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
     """Reads a page as MyST-NB does, with a client that checks what it runs.
 
-    A page with nothing to check is run by MyST-NB's own client, and its outputs are counted.
+    A page with nothing to check is run by MyST-NB's client, and its outputs are counted.
     """
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
@@ -143,8 +143,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         config = self.nb_config
         why = left_out(self._path, config.execution_mode, config.execution_excludepatterns)
         key = config.metadata_key
-        own = "execution_mode" in table_in(self.notebook.metadata, key)
-        return f"{key}: execution_mode" if own and why == "nb_execution_mode" else why
+        is_of_page = "execution_mode" in table_in(self.notebook.metadata, key)
+        return f"{key}: execution_mode" if is_of_page and why == "nb_execution_mode" else why
 
     def _leave_out(self, page: Page, why: str) -> Mapping[int, drift_mark]:
         """Record that the page is not executed, so that no expectation gets a mark."""
@@ -160,7 +160,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             env.note_dependency(str(self._path.parent / path))
         stored = [cell.get("outputs", []) for cell in self.notebook.cells]
         settings = state.settings
-        if self.nb_config.execution_mode != "cache":  # its own metadata says so
+        if self.nb_config.execution_mode != "cache":  # as its metadata may say
             settings = replace(settings, cache=None)
         task = make_task(Path(file_of(env)), page, self.notebook, settings)
         result, execution, _ = run_and_judge(task)

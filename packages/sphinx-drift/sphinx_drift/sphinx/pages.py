@@ -90,14 +90,15 @@ def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> 
 
 
 def _to_begin(paths: Iterable[Path], settings: Settings) -> Iterator[Task]:
-    """Yield the pages that run for sure: of one with a mode of its own, its parser knows."""
+    """Yield the pages that run for sure: the parser decides for one that sets its mode."""
     key = settings.metadata_key
     for path in paths:
         with suppress(Exception):  # it is read again, where that is an outcome
             if loaded := load(path):
                 task = make_task(path, *loaded, settings)
-                own = task.notebook.metadata
-                has_mode = "execution_mode" in table_in(own, key) or left_out_by(own, key)
+                metadata = task.notebook.metadata
+                has_mode = "execution_mode" in table_in(metadata, key)
+                has_mode = has_mode or bool(left_out_by(metadata, key))
                 if task.page.is_checked and not has_mode:
                     yield task
 

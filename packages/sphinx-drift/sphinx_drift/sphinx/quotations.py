@@ -51,7 +51,7 @@ class QuoteNumbers(SphinxPostTransform):
 def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     """Remember what a page shows of others; refuse what nothing would check or update.
 
-    MyST-NB keeps what other pages glue in files of its own, which no expectation is compared with.
+    MyST-NB keeps what other pages glue in files that no expectation is compared with.
     """
     env = app.env
     quoted = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]

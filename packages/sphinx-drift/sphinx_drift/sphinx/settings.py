@@ -106,5 +106,5 @@ def _cache_folder(app: Sphinx, settings: Settings) -> Path | None:
 
 def _resolved(app: Sphinx) -> Settings:
     """Return what conf.py says, where it doesn't what the project's file says."""
-    own = {setting.name: setting.value for setting in app.config}
-    return Book(Path(app.confdir), own).resolved
+    values = {setting.name: setting.value for setting in app.config}
+    return Book(Path(app.confdir), values).resolved

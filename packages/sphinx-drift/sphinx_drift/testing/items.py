@@ -3,7 +3,7 @@
 A page or a notebook is one test, ``docs/page.md::page.md``, since its cells share a kernel: it is
 run, judged and reported as by ``python -m sphinx_drift``, with the settings of its project.
 
-Each docstring with examples is a test, ``module.py::module.object``, as with pytest's own
+Each docstring with examples is a test, ``module.py::module.object``, as with pytest's
 ``--doctest-modules``: a `pytest.DoctestItem`, so that fixtures and namespaces are pytest's.
 """
 
@@ -51,16 +51,16 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(patch.undo)
 
 
-def _refuse_exit(own: int, name: str, leave: Callable[..., NoReturn], *arguments: Any) -> NoReturn:
+def _refuse_exit(pid: int, name: str, leave: Callable[..., NoReturn], *arguments: Any) -> NoReturn:
     """Raise instead of ending pytest at once, which with status 0 would pass for a success."""
-    if os.getpid() != own:
+    if os.getpid() != pid:
         leave(*arguments)
     raise SystemExit(f"os.{name}{arguments!r}")
 
 
 @pytest.fixture(scope="session")
 def doctest_namespace() -> dict[str, Any]:
-    """Names that examples know, as pytest's own plugin has it, which may be off."""
+    """Names that examples know, as pytest's plugin has it, which may be off."""
     return {}
 
 
@@ -77,7 +77,7 @@ def pytest_collect_file(
     """Collect pages, notebooks, texts and modules with examples, each once."""
     collected = yield
     takes_examples = parent.config.option.drift_doctests
-    if takes_examples:  # pytest's own plugin takes the texts that are named, too
+    if takes_examples:  # pytest's plugin takes the texts that are named, too
         collected = [c for c in collected if type(c).__module__ != "_pytest.doctest"]
     if file_path.suffix != ".py":
         return [*collected, _File.from_parent(parent, path=file_path)]
@@ -177,7 +177,7 @@ def _docstrings(
         tests = find()
     except ValueError as error:  # of an unknown option flag, say
         raise parent.CollectError(str(error)) from error
-    runner = doctest.DocTestRunner()  # pytest's own items ask for one
+    runner = doctest.DocTestRunner()  # pytest's items ask for one
     for test in tests:
         yield _Docstring.from_parent(parent, name=test.name, runner=runner, dtest=test)  # type: ignore[arg-type]
 
