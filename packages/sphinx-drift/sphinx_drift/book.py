@@ -132,9 +132,9 @@ def book_of(folder: Path) -> Book:
 @functools.cache
 def _settings_in(folder: Path) -> Mapping[str, Any] | ValueError | None:
     """Return what a book in a folder says, or why it can't be read; None if none is there."""
-    for file in filter(Path.is_file, map(folder.joinpath, _FILES)):
+    for file in filter(Path.is_file, map(folder.joinpath, _READERS)):
         try:
-            if (settings := _FILES[file.name](file)) is not None:
+            if (settings := _READERS[file.name](file)) is not None:
                 _read_settings(settings, folder)
                 return settings
         except (ValueError, yaml.YAMLError) as error:
@@ -221,20 +221,20 @@ def _read_myst(file: Path) -> Mapping[str, Any] | None:
     for name, value in (("exclude", exclude), ("toc", toc or [])):
         if not isinstance(value, list):
             raise ValueError(f"project.{name} must be a list, got {value!r}")  # noqa: TRY004 - the file is wrong
-    included = ["**"] if toc is None else [*_listed(toc)]
+    included = ["**"] if toc is None else [*_patterns_in(toc)]
     return {_MYSTMD: True, "exclude_patterns": exclude, "include_patterns": included}
 
 
-def _listed(toc: Iterable[Any]) -> Iterator[str]:
+def _patterns_in(toc: Iterable[Any]) -> Iterator[str]:
     """Yield patterns of the files that a table of contents of mystmd names."""
     for entry in toc:
         if isinstance(entry, dict):
             file = str(entry.get("file", "")).removeprefix("./")
             yield from (file, f"{file}.md", f"{file}.ipynb", str(entry.get("pattern", "")))
-            yield from _listed(entry.get("children") or ())
+            yield from _patterns_in(entry.get("children") or ())
 
 
-_FILES: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = {
+_READERS: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = {
     "conf.py": _run_conf,
     "_config.yml": _read_yaml,
     "myst.yml": _read_myst,

@@ -124,13 +124,13 @@ def check(file: Opened | Checked, *, update: bool = False, prose: bool = False) 
     if isinstance(file, Checked):
         return file
     try:
-        return _run(file, update=update, prose=prose)
+        return _check_opened(file, update=update, prose=prose)
     except Exception:  # noqa: BLE001 - nor must an error of ours
         message = traceback.format_exc(limit=-3)
         return failed(file.task.path, message, Kind.COULD_NOT_CHECK)
 
 
-def _run(file: Opened, *, update: bool, prose: bool) -> Checked:
+def _check_opened(file: Opened, *, update: bool, prose: bool) -> Checked:
     """Run and compare what was read."""
     path, page, notebook, _ = file.task
     if not page.complete:  # of a nested cell a build only warns, by MyST-NB

@@ -58,7 +58,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     outcomes = list(page.problems)
     not_text: Counter[str] = Counter()
     filters = (*filters, *machine_paths(Path(file).absolute().parent))
-    run = _Run(page, execution, policy, filters, away=away, errors_fail=errors_fail)
+    run = _PageRun(page, execution, policy, filters, away=away, errors_fail=errors_fail)
     # A filter of the page may match nothing, which is reported.
     run.filter_counts.update({one.name: 0 for one in page.settings.get("filters", ())})
     for cell in page.cells:
@@ -94,7 +94,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
 
 
 @dataclass(frozen=True)
-class _Run:
+class _PageRun:
     """What all cells of a page have in common."""
 
     page: Page
@@ -130,7 +130,7 @@ class _CellCheck:
     cell: Cell
     output: Printed
     precise: Printed | None
-    run: _Run
+    run: _PageRun
 
     def outcomes(self) -> Iterator[Outcome]:
         """Compare the outputs with their expectations, and look for undocumented ones."""

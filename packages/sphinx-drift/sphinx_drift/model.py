@@ -8,7 +8,7 @@ from typing import Any
 from sphinx_drift.compare.compare import Policy, Verdict, Waiver
 from sphinx_drift.output.printed_text import Part
 
-_UNKNOWN = 2
+_STATUS_UNKNOWN = 2
 
 
 class Kind(Enum):
@@ -61,27 +61,27 @@ class Kind(Enum):
     TIMEOUT = (
         "a cell didn't end in time",
         "make it faster, or raise `drift_timeout`, or the command's `--timeout`",
-        _UNKNOWN,
+        _STATUS_UNKNOWN,
     )
     OUTPUT_LIMIT = (
         "a cell printed more than a page may",
         "print less, or raise `drift_output_limit`",
-        _UNKNOWN,
+        _STATUS_UNKNOWN,
     )
     DEAD_KERNEL = (
         "the process that runs the code ended",
         "run it alone to see why: it exits, memory is short, or compiled code crashes",
-        _UNKNOWN,
+        _STATUS_UNKNOWN,
     )
     NOT_EXECUTED = (
         "a cell was not run",
         "mend what stopped its page, or say `:unchecked: reason` if a tag skips it",
-        _UNKNOWN,
+        _STATUS_UNKNOWN,
     )
     NOTHING_CHECKED = (
         "no output was checked",
         "print something that matters and document it",
-        _UNKNOWN,
+        _STATUS_UNKNOWN,
     )
     NESTED = (
         "a cell or expectation stands where it is never run or checked",
@@ -102,7 +102,7 @@ class Kind(Enum):
     UNREADABLE = (
         "a page, a notebook or a docstring can't be read",
         "mend the file",
-        _UNKNOWN,
+        _STATUS_UNKNOWN,
     )
     QUOTATION = (
         "a number is quoted that no cell printed",
@@ -111,12 +111,12 @@ class Kind(Enum):
     ELSEWHERE = (
         "the page imported a package that isn't the one of this project",
         "install this project: `python -m pip install --editable .`, by the Python that runs pages",
-        _UNKNOWN,
+        _STATUS_UNKNOWN,
     )
     COULD_NOT_CHECK = (
         "the check itself failed, so nothing is known",
         "report it, with the page and the traceback",
-        _UNKNOWN,
+        _STATUS_UNKNOWN,
     )
 
     def __init__(self, meaning: str, remedy: str = "", status: int | None = None) -> None:
@@ -134,7 +134,7 @@ class Kind(Enum):
     @property
     def unknown(self) -> bool:
         """Whether it is unknown what would have been printed."""
-        return self.status == _UNKNOWN
+        return self.status == _STATUS_UNKNOWN
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,9 @@ from sphinx_drift.shapes import (
     setting,
 )
 
-_FILES = (Place.CONF, Place.PROJECT)
-_ANYWHERE = (*_FILES, Place.COMMAND)
-_OF_PAGES = (*_FILES, Place.PAGE)
+_IN_FILES = (Place.CONF, Place.PROJECT)
+_ANYWHERE = (*_IN_FILES, Place.COMMAND)
+_OF_PAGES = (*_IN_FILES, Place.PAGE)
 
 
 # The table ---------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ class Table:
         default=300,
     )
     output_limit: int = setting(
-        _FILES,
+        _IN_FILES,
         NUMBER,
         "How many bytes the outputs of a cell may take; those of a page may take four times as "
         "many.",
@@ -106,14 +106,14 @@ class Table:
         default=False,
     )
     packages: Mapping[str, Path] = setting(
-        _FILES,
+        _IN_FILES,
         FOLDERS,
         "The packages that pages must import from the project itself, each with the folder that "
         "holds it.",
         default={},
     )
     preload: tuple[str, ...] | None = setting(
-        _FILES,
+        _IN_FILES,
         NAMES,
         "The libraries that are loaded once for all pages; if it is left out, NumPy and torch "
         "where a page imports them.",
@@ -128,7 +128,7 @@ class Table:
         default="cpu",
     )
     devices: str = setting(
-        _FILES,
+        _IN_FILES,
         TEXT,
         "The module that finds devices and computes on them, which any device but `cpu` needs.",
         default="",

@@ -63,11 +63,11 @@ class Side:
 
     def first_value(self, first: int, last: int) -> int:
         """Return the position of the first word or number of a stretch; -1 if there is none."""
-        return next((i for i in range(first, last) if self.tokens[i].kind in _VALUES), -1)
+        return next((i for i in range(first, last) if self.tokens[i].kind in _VALUE_KINDS), -1)
 
 
-_VALUES = (TokenKind.WORD, TokenKind.INT, TokenKind.FLOAT)
-_FIXED = (TokenKind.OPEN, TokenKind.CLOSE, TokenKind.LINE, TokenKind.PUNCTUATION)
+_VALUE_KINDS = (TokenKind.WORD, TokenKind.INT, TokenKind.FLOAT)
+_FIXED_KINDS = (TokenKind.OPEN, TokenKind.CLOSE, TokenKind.LINE, TokenKind.PUNCTUATION)
 
 
 class _Block(NamedTuple):
@@ -135,7 +135,7 @@ def _same_shape(left: Side, right: Side, block: _Block) -> bool:
     """Whether two stretches differ only in words, numbers and spaces."""
     ours, theirs = left.tokens[block.l0 : block.l1], right.tokens[block.r0 : block.r1]
     return len(ours) == len(theirs) and all(
-        a.kind is b.kind and (a.kind not in _FIXED or a.text == b.text)
+        a.kind is b.kind and (a.kind not in _FIXED_KINDS or a.text == b.text)
         for a, b in zip(ours, theirs, strict=True)
     )
 

@@ -15,7 +15,7 @@ from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
 _PLAIN = "text/plain"
-_PICTURES = ("image/", "video/", "audio/")
+_PICTURE_TYPES = ("image/", "video/", "audio/")
 _INTERACTIVE = ("application/javascript", "application/vnd.jupyter.widget")
 """What MyST-NB shows and not the text beside it, whatever that is."""
 _LOCATION = re.compile(r" \([^()\n]*, line \d+\)$")
@@ -183,7 +183,7 @@ def _add_display(result: Printed, output: NotebookNode) -> None:
     data = {mime.removeprefix(prefix): _as_text(content) for mime, content in output.data.items()}
     value = _value(data)
     others = data.keys() - {_PLAIN, *MIME_TYPES.values()}
-    has_picture = any(mime.startswith(_PICTURES) for mime in others)
+    has_picture = any(mime.startswith(_PICTURE_TYPES) for mime in others)
     result.pictures += has_picture + value.pictures
     result.widgets += not has_picture and bool(others or any(value.unknown.values()))
 

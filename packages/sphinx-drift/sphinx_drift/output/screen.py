@@ -6,7 +6,7 @@ from sphinx_drift.compare.lexer import ESCAPE
 
 _MOVES = r"(?P<start>\r|\x1b\[[01]?G|\x1b\[2K)|(?P<back>\x08)|(?P<erase>\x1b\[0?[JK])"
 _STEP = re.compile(rf"{_MOVES}|(?P<code>{ESCAPE})|[^\r\x08\x1b]+|(?s:.)")
-_UNSHOWN = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE}")
+_NO_COLOR = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE}")
 
 
 def on_screen(text: str) -> str:
@@ -34,7 +34,7 @@ def without_links(text: str) -> str:
         'a link'
 
     """
-    return _UNSHOWN.sub("", text)
+    return _NO_COLOR.sub("", text)
 
 
 def _line_on_screen(text: str) -> str:

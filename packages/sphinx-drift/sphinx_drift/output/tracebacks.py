@@ -6,7 +6,6 @@ from itertools import takewhile
 
 from sphinx_drift.compare.lexer import ESCAPE
 
-_ESCAPE = re.compile(ESCAPE)
 _HEADER = re.compile(r"(?m)^(?:-{10,}\n)?(\w*) *Traceback \(most recent call last\):?$")
 _GROUP = "  + Exception Group Traceback (most recent call last):"
 _OF_GROUP = re.compile(r" +[|+]")
@@ -30,7 +29,7 @@ def messages(traceback: Iterable[str], name: str = "") -> str:
         'KeyError: 3'
 
     """
-    parts = (_ESCAPE.sub("", part).strip("\n").rstrip() for part in traceback)
+    parts = (re.sub(ESCAPE, "", part).strip("\n").rstrip() for part in traceback)
     before, *sections = _HEADER.split("\n".join(parts))
     errors = [_from_type(before, name)]
     for of_header, section in zip(sections[::2], sections[1::2], strict=True):

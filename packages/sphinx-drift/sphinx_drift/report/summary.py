@@ -116,7 +116,7 @@ def describe_environment(results: Iterable[PageResult], *, full: bool = False) -
     """Name the environment of the numbers, and the policy."""
     results = list(results)
     descriptions = dict.fromkeys(
-        f"{_environment(result.environment, full=full)}, {result.policy.value}"
+        f"{_described(result.environment, full=full)}, {result.policy.value}"
         for result in results
         if result.environment
     )
@@ -129,7 +129,7 @@ def describe_environment(results: Iterable[PageResult], *, full: bool = False) -
     return "environment unknown" if kinds & {Kind.VERIFIED, Kind.DRIFT} else "nothing was run"
 
 
-def _environment(environment: Mapping[str, str], *, full: bool) -> str:
+def _described(environment: Mapping[str, str], *, full: bool) -> str:
     if "torch" not in environment:
         return f"python {environment.get('python', 'unknown')}"
     # A GPU's digits depend on its driver and capability; a full line names a CPU's too.

@@ -105,7 +105,7 @@ def _lines(result: PageResult, outcome: Outcome) -> Iterator[str]:
         yield from _folded(line)
     yield from _differences(result, outcome)
     yield from _forgiven(outcome)
-    yield from _undocumented(outcome)
+    yield from _printed_lines(outcome)
     if outcome.rounding is not None and outcome.rounding.same:
         yield from _hint(outcome.rounding)
     elif kind.remedy:
@@ -185,7 +185,7 @@ def _forgiven(outcome: Outcome) -> Iterator[str]:
         yield from _folded(f"waived: {waiver.documented} -> {waiver.executed} ({waiver.reason})")
 
 
-def _undocumented(outcome: Outcome) -> Iterator[str]:
+def _printed_lines(outcome: Outcome) -> Iterator[str]:
     """Show what was printed where nothing was documented."""
     if outcome.kind in (Kind.UNDOCUMENTED, Kind.EMPTY) and outcome.executed:
         lines = lines_of(plain(outcome.executed))

@@ -20,7 +20,7 @@ _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
-_VALUES = {
+_TAKES = {
     "allow": "`documented -> executed (reason)`",
     "name": "a name",
     "raises": "the error's name",
@@ -30,7 +30,7 @@ _VALUES = {
     "when": "the condition",
 }
 """What follows an option; nothing does a form's."""
-OPTIONS = sorted([*_VALUES, *FORMS])
+OPTIONS = sorted([*_TAKES, *FORMS])
 """What an expectation may say above its text."""
 _OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
 _LAST_OPEN = (
@@ -48,7 +48,7 @@ _MISREAD = (
     "character {} of this line is U+{:04X}, which ends a line for MyST-NB and for no editor, so "
     "that MyST-NB misreads what follows: delete it, or print the `repr` of a text that must have it"
 )
-_COMMENT = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
+_INVISIBLE = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
 """What no reader sees between a cell and its expectation."""
 
 
@@ -104,7 +104,7 @@ def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outco
         problems.append(Outcome(Kind.OPTION, line, message=message))
     if unclosed := _unclosed(fence):
         problems.append(Outcome(Kind.UNREADABLE, line, message=unclosed))
-    if not cells or any(not _COMMENT.match(row) for row in lines[cells[-1].last_line : line - 1]):
+    if not cells or any(not _INVISIBLE.match(row) for row in lines[cells[-1].last_line : line - 1]):
         return [*problems, Outcome(Kind.NO_CELL, line, documented=expectation.content)]
     cell = cells[-1]
     if expectation.part is Part.ALL and not cell.has_stderr:
@@ -158,7 +158,7 @@ def _with_option(expectation: Expectation, name: str, value: str) -> Expectation
             "a text that begins like one stands below an empty line"
         )
     if bool(value) is (name in FORMS):
-        wanted = "takes nothing after it" if value else f"must be followed by {_VALUES[name]}"
+        wanted = "takes nothing after it" if value else f"must be followed by {_TAKES[name]}"
         raise ValueError(f"`:{name}:` {wanted}, got {value!r}")
     if name == "allow":
         return replace(expectation, waivers=(*expectation.waivers, _waiver(value)))
@@ -178,6 +178,6 @@ def _with_option(expectation: Expectation, name: str, value: str) -> Expectation
 def _waiver(value: str) -> Waiver:
     match = _ALLOW.match(value)
     if match is None:
-        raise ValueError(f"`:allow:` must read {_VALUES['allow']}; got {value!r}")
+        raise ValueError(f"`:allow:` must read {_TAKES['allow']}; got {value!r}")
     index = tuple(int(part) for part in match["index"].split(",")) if match["index"] else None
     return Waiver(match["old"], match["new"], match["reason"], index)

@@ -12,7 +12,7 @@ from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.markdown import paragraphs_of
 
-_NUMBER = re.compile(
+_WRITTEN_NUMBER = re.compile(
     r"""
     (?<![\w.^]) (?<!\d[:/])
     (?P<digits> (?> \d{1,3} (?:,\d{3})+ (?:\.\d+)? (?![\d,]) | \d*\.?\d+ (?:[eE][-+]?\d{1,2})? ) )
@@ -87,7 +87,7 @@ def numbers_in(text: str) -> Iterator[Number]:
         ['0.31', '43 %', '1,250']
 
     """
-    for match in _NUMBER.finditer(text):
+    for match in _WRITTEN_NUMBER.finditer(text):
         if len(match["digits"]) <= _MOST:
             value = Decimal(match["digits"].replace(",", ""))
             values = (value, value.scaleb(-2)) if match["percent"] else (value,)

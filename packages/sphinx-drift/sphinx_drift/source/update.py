@@ -16,7 +16,7 @@ from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
 from sphinx_drift.source.update_page import Fixes, page_with_outputs
 
-_FIXED = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED, Kind.NO_OUTPUT, Kind.PICTURE)
+_FIXABLE = (Kind.DRIFT, Kind.EMPTY, Kind.UNDOCUMENTED, Kind.RAISED, Kind.NO_OUTPUT, Kind.PICTURE)
 """What new outputs fix; on a page, these can't fix the last two."""
 _LACKING = re.compile(
     r"(ModuleNotFound|Import|FileNotFound|gai|SSL|MaxRetry|URL|HTTP|\w*Timeout"
@@ -85,7 +85,7 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
         o
         for o in result.outcomes
         if o.cell
-        and o.kind in _FIXED
+        and o.kind in _FIXABLE
         and not (o.kind is Kind.RAISED and page.cells[o.cell - 1].expectations)
     ]
     varying = {o.cell for o in result.outcomes if o.kind is Kind.UNREPEATABLE}

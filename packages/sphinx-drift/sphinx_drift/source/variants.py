@@ -16,7 +16,7 @@ UNCONDITIONAL = (
     "another text of this output has no `:when:`, and would hold too: give each its condition, "
     "such as `numpy<2` and `numpy>=2`"
 )
-_UNKNOWN = "the page ended before it said which versions it has, so no variant is known to hold"
+_NO_ANSWER = "the page ended before it said which versions it has, so no variant is known to hold"
 
 
 def read_condition(text: str) -> Requirement | Marker:
@@ -77,7 +77,7 @@ def _holding(
     """
     holding = [e for e in expectations if not e.when or (here and _holds(e.when, here))]
     if not holding:
-        problem = f"none holds: {_listed(expectations, here)}" if here else _UNKNOWN
+        problem = f"none holds: {_listed(expectations, here)}" if here else _NO_ANSWER
         return tuple(replace(e, problem=problem) for e in expectations[:1])
     for i, expectation in enumerate(holding):
         rivals = [e for e in holding if e.when and e.part is expectation.part]

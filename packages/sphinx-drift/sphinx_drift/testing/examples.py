@@ -64,11 +64,11 @@ class _Checker(doctest.OutputChecker):
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         documented = apply_filters(_BLANK.sub("", want), self._filters)
         executed = apply_filters(got, self._filters)
-        self.last = _compared(documented, executed, optionflags)
+        self.last = _outcome_of(documented, executed, optionflags)
         return self.last.verdict.same
 
 
-def _compared(
+def _outcome_of(
     documented: str,
     executed: str,
     flags: int,
@@ -116,7 +116,7 @@ class _Runner(doctest.DocTestRunner):
         if outcome.kind is not Kind.DRIFT:
             return outcome
         texts, flags = (outcome.documented, outcome.executed), self._flags[outcome.line]
-        again = _compared(*texts, flags, policy=Policy.PORTABLE, precise=precise)
+        again = _outcome_of(*texts, flags, policy=Policy.PORTABLE, precise=precise)
         return replace(outcome, kind=again.kind, verdict=again.verdict)
 
     def _keep(self, test: doctest.DocTest, example: doctest.Example, outcome: Outcome) -> None:

@@ -88,7 +88,7 @@ def pytest_collect_file(
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Load what pages need once for all of them; measure them too where pytest-cov measures."""
-    prepare(item.path for item in session.items if isinstance(item, _Run))
+    prepare(item.path for item in session.items if isinstance(item, _PageTest))
     plugin: Any = session.config.pluginmanager.get_plugin("_cov")
     if measured := getattr(getattr(plugin, "cov_controller", None), "cov", None):
         os.environ[COVERAGE_VARIABLE] = json.dumps(_coverage_options(measured))
@@ -152,7 +152,7 @@ class _File(pytest.File):
         is_wanted = is_named and not options.drift_doctests
         is_run = options.drift and is_page(path) and (is_wanted or has_cells(path))
         if is_run:
-            yield _Run.from_parent(self, name=path.name)
+            yield _PageTest.from_parent(self, name=path.name)
         if options.drift_doctests and is_named and path.suffix in _TEXTS:
             name = "examples" if is_run else path.name  # which is the other test's
             yield from _docstrings(self, lambda: find_in_text(path, name))
@@ -200,7 +200,7 @@ class _Item(pytest.Item):
         return {outcome.kind for outcome in self.result.outcomes}
 
 
-class _Run(_Item):
+class _PageTest(_Item):
     """All cells of a page or a notebook, which share a kernel."""
 
     def runtest(self) -> None:
@@ -223,13 +223,13 @@ class _Docstring(_Item, pytest.DoctestItem):
     def runtest(self) -> None:
         file = self.nodeid.partition("::")[0]
         settings = changed_by_environment(find_project(self.path.parent))
-        self.result = check_examples(file, self.dtest, settings, flags=_flags(self.config))
+        self.result = check_examples(file, self.dtest, settings, flags=_option_flags(self.config))
         if self.conclude() == {Kind.UNCHECKED}:
             lines = ", ".join(str(outcome.line) for outcome in self.result.outcomes)
             pytest.skip(f"{file}: {self.name}: nothing is compared on lines {lines}")
 
 
-def _flags(config: pytest.Config) -> int:
+def _option_flags(config: pytest.Config) -> int:
     """Return the option flags that pytest has for examples."""
     try:
         names = config.getini("doctest_optionflags")
