@@ -18,7 +18,6 @@ from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import Task, make_task, run_and_judge
 from sphinx_drift.settings import Settings
-from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
@@ -133,13 +132,7 @@ def check(file: Opened | Checked, *, update: bool = False, prose: bool = False) 
 def _check_opened(file: Opened, *, update: bool, prose: bool) -> Checked:
     """Run and compare what was read."""
     path, page, notebook, _ = file.task
-    if not page.complete:  # of a nested cell a build only warns, by MyST-NB
-        problems = [
-            replace(problem, kind=Kind.UNCHECKED) if problem.message == NEVER_RUN else problem
-            for problem in page.problems
-        ]
-        page = replace(page, problems=tuple(problems))
-    result, execution, judge = run_and_judge(file.task._replace(page=page))
+    result, execution, judge = run_and_judge(file.task)
     if page.is_notebook and not file.is_named:
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)

@@ -440,6 +440,19 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert command.main([str(path)]) == 1
 
 
+NESTED = f"`````{{tip}}\n{small_book.cell('print(3)')}\n`````"
+SKIPPED = small_book.cell(":tags: [skip-execution]\n\nprint(3)")
+
+
+@pytest.mark.parametrize("unchecked", [NESTED, SKIPPED])
+@pytest.mark.parametrize("printed", ["good", "bad"])
+def test_update_passes_where_a_check_does(unchecked: str, printed: str, page: Path) -> None:
+    page.write_text(f"{GOOD.replace('good', printed, 1)}\n{unchecked}\n", "utf-8")
+    for arguments in (("--update", "--force"), ("--update", "--force"), ()):
+        assert command.main([str(page), *arguments]) == 0
+    assert page.read_text("utf-8").count(printed) == 2
+
+
 GLUED = """```{code-cell} ipython3
 import time
 from myst_nb import glue
@@ -464,8 +477,7 @@ def test_update_leaves_a_glued_value_that_varies(
     refused.write_text(GOOD.replace('print("good")', lacks) + more, "utf-8")
     assert command.main([str(path), str(refused), "--update", "--force"]) == 2
     told = capsys.readouterr()
-    assert "page.md:7: undocumented in cell 1" in told.out
-    assert told.out.count(": undocumented in ") == 1  # only the update asks the other page for it
+    assert "page.md:7: unrepeatable in cell 1" in told.out
     assert "refused.md is left as it is: " in told.err
     written = path.read_text("utf-8")
     assert written == FRONT + GLUED + "```{expected-output}\n5\n```\n"
