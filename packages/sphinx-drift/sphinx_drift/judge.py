@@ -94,6 +94,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         environment=execution.environment,
         not_text=+not_text,
         filter_counts=run.filter_counts,
+        names=page.names,
         is_notebook=page.is_notebook,
     )
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docutils import nodes
-from nbformat import NotebookNode
 
 from sphinx_drift.book import left_out
 from sphinx_drift.judge import judge_page
@@ -71,24 +70,25 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             except ValueError as error:  # MyST-NB takes for granted what a notebook holds
                 record(env, Outcome(Kind.UNREADABLE, 1, message=str(error)))
                 inputstring = _EMPTY
-        unchecked: list[tuple[Page, NotebookNode]] = []
+        unchecked: list[tuple[Page, NotebookClientBase]] = []
 
         def client(stock: Callable[..., NotebookClientBase], *arguments: Any) -> NotebookClientBase:
             notebook, source, nb_config, logger, *_ = arguments
             ours = VerifyingClient(inputstring, document, notebook, Path(source), nb_config, logger)
             if ours.page is None or ours.page.is_checked:
                 return ours
-            unchecked.append((ours.page, notebook))
-            return stock(*arguments)
+            unchecked.append((ours.page, stock(*arguments)))
+            return unchecked[-1][1]
 
         claims: list[Claim] = []
         document.attributes["drift_claims"] = claims
         with with_clients(client):
             super().parse(inputstring, document)
         del document.attributes["drift_claims"]
-        for page, notebook in unchecked:
+        for page, its in unchecked:
             everything = Execution(frozenset(cell.index for cell in page.cells))
-            result = judge_page(page, notebook, everything, file=file_of(env))
+            # MyST-NB's client may have replaced the notebook by one from its cache.
+            result = judge_page(page, its.notebook, everything, file=file_of(env))
             if result.outcomes:
                 record(env, *result.outcomes, cells=result.cells)
         for claim in claims:
@@ -150,7 +150,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         """Record that the page is not executed, so that no expectation gets a mark."""
         self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
         is_optional = page.is_notebook and not page.complete
-        record(self._env, cells=len(page.cells), left_out=why, is_optional=is_optional)
+        known = {"cells": len(page.cells), "left_out": why, "names": page.names}
+        record(self._env, **known, is_optional=is_optional)
         return {}
 
     def _verify(self, page: Page) -> Mapping[int, drift_mark]:

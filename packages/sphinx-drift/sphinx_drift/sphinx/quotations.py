@@ -58,7 +58,10 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     glued = [*doctree.findall(PendingGlueReference)]
     env.metadata[env.docname] |= {"drift_quotations": quoted, "drift_glued": bool(glued)}
     for node in glued if is_complete(env) else ():
-        message = f"`{node.key}` is glued on {node.refdoc}: quote it here by `{{printed}}`"
+        message = (
+            f"`{node.key}` is glued on {node.refdoc}: give its expectation there a `:name:`, and "
+            "quote that here by `{printed}`"
+        )
         record(env, Outcome(Kind.UNDOCUMENTED, node.line or 1, message=message))
     for copied in doctree.findall(lambda node: isinstance(node, _COPIES)):
         for number in copied.findall(quoted_number):
