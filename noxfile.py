@@ -206,7 +206,7 @@ def properties(session: nox.Session) -> None:
 def hostile(session: nox.Session) -> None:
     """Time hostile outputs at 10 KB, 100 KB and 1 MB (minutes; after --: shapes)."""
     install(session, "tests")
-    session.run("python", "packages/sphinx-drift/benchmarks/hostile_times.py", *session.posargs)
+    session.run("python", "packages/sphinx-drift/benchmarks/hostile.py", *session.posargs)
 
 
 @nox.session(default=False)

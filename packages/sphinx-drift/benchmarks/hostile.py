@@ -1,5 +1,13 @@
-"""Texts that are made to take long, by their shape."""
+"""Time how long hostile outputs take to read, at three sizes, each in another process.
 
+Run it from the project's root as ``nox -s hostile``.
+"""
+
+import multiprocessing
+import multiprocessing.connection
+import resource
+import sys
+import time
 from collections.abc import Callable
 
 from nbformat import v4
@@ -11,6 +19,14 @@ from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 from sphinx_drift.source.markdown import OPENING
+
+
+def _filtered(text: str) -> object:
+    return apply_filters(text, DEFAULTS)
+
+
+def _longer(text: str) -> object:
+    return compare(text, f"{text}1")
 
 
 def _printed(text: str, form: str = "html") -> object:
@@ -45,13 +61,13 @@ def _nested(text: str) -> str:
 
 
 SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
-    "slashes before a kernel": (lambda text: apply_filters(text, DEFAULTS), "/", " ipykernel_1"),
-    "slashes in a path": (lambda text: apply_filters(text, DEFAULTS), "/", "ipykernel_"),
-    "roots in a path": (lambda text: apply_filters(text, DEFAULTS), "//a", "ipykernel_"),
-    "addresses": (lambda text: apply_filters(text, DEFAULTS), "at 0x7f", ""),
-    "digits of one number": (lambda text: apply_filters(text, DEFAULTS), "9", ""),
-    "dots in a time": (lambda text: apply_filters(text, DEFAULTS), "1..", ""),
-    "times after a time": (lambda text: apply_filters(text, DEFAULTS), " 2min", ""),
+    "slashes before a kernel": (_filtered, "/", " ipykernel_1"),
+    "slashes in a path": (_filtered, "/", "ipykernel_"),
+    "roots in a path": (_filtered, "//a", "ipykernel_"),
+    "addresses": (_filtered, "at 0x7f", ""),
+    "digits of one number": (_filtered, "9", ""),
+    "dots in a time": (_filtered, "1..", ""),
+    "times after a time": (_filtered, " 2min", ""),
     "marks before a fence": (OPENING.match, "1. ", "x"),
     "erased lines": (on_screen, "x\x1b[2K", ""),
     "lines erased and written back": (on_screen, "xx\x1b[2K\bx", ""),
@@ -64,14 +80,14 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "groups of errors": (split_native_error, "  + Exception Group", ""),
     "words that all differ": (lambda text: compare(text, text.replace("1", "2")), "a 1 ", ""),
     "one more": (lambda text: compare(text, f"x {text}"), "a 1 ", ""),
-    "brackets": (lambda text: compare(text, f"{text}1"), "[(", "1"),
+    "brackets": (_longer, "[(", "1"),
     "numbers in many brackets": (
         lambda text: _rounded(_nested(text), "78", "79", "79"),
         "0.12345678, ",
         "1",
     ),
-    "quotation marks": (lambda text: compare(text, f"{text}1"), "['", "1"),
-    "escapes": (lambda text: compare(text, f"{text}1"), "\x1b]", "1"),
+    "quotation marks": (_longer, "['", "1"),
+    "escapes": (_longer, "\x1b]", "1"),
     "numbers that move each other": (
         lambda text: _rounded(text, " 9.99", "10.00", " 9.994999885559082"),
         "a  9.99 ",
@@ -100,19 +116,57 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "periods that differ": (_periods, "w ", ""),
     "rows moved": (lambda text: compare(text, f"b\n{text}b\n"), "a 1\n", ""),
     "accepted beside wide": (lambda text: _rounded(text, "0.5", "0.6"), "[0.5] ", ""),
-    "one number": (lambda text: compare(text, f"{text}1"), "9", ""),
-    "exponents": (lambda text: compare(text, f"{text}1"), "1e", ""),
-    "grad_fn": (lambda text: compare(text, f"{text}1"), "grad_fn=<", ""),
-    "devices": (lambda text: compare(text, f"{text}1"), ",   device=", ""),
-    "white space": (lambda text: compare(text, f"{text}1"), " ", "x"),
+    "one number": (_longer, "9", ""),
+    "exponents": (_longer, "1e", ""),
+    "grad_fn": (_longer, "grad_fn=<", ""),
+    "devices": (_longer, ",   device=", ""),
+    "white space": (_longer, " ", "x"),
     "colours": (on_screen, "\x1b[1m", "\rx"),
-    "tabs": (lambda text: compare(text, f"{text}1"), "\t", "x"),
+    "tabs": (_longer, "\t", "x"),
     "many streams": (_printed_streams, "ab", ""),
 }
 """Each with what reads it, what is repeated, and what ends it."""
 
+SIZES = (10_000, 100_000, 1_000_000)
+LIMIT = 60
+"""Seconds of a processor after which a text is given up."""
 
-def text_of(name: str, characters: int) -> str:
-    """Return the text of a shape, of about so many characters."""
-    _, piece, end = SHAPES[name]
-    return piece * (characters // len(piece)) + end
+
+def main(names: list[str]) -> None:
+    """Print a table of seconds."""
+    print(f"{'shape':32}" + "".join(f"{size:>11,}" for size in SIZES) + "   last growth")
+    for name in names or SHAPES:
+        times = [_seconds(name, size) for size in SIZES]
+        growth = times[-1] / max(times[-2], 0.001)
+        print(
+            f"{name:32}" + "".join(f"{seconds:11.3f}" for seconds in times) + f"{growth:11.1f}",
+            flush=True,
+        )
+
+
+def _seconds(name: str, size: int) -> float:
+    """Return how long a text takes; infinity if longer than the limit."""
+    context = multiprocessing.get_context("fork")
+    reader, writer = context.Pipe(duplex=False)
+    process = context.Process(target=_read, args=(name, size, writer))
+    process.start()
+    writer.close()
+    try:
+        seconds: float = reader.recv()
+    except EOFError:
+        seconds = float("inf")
+    process.join()
+    return seconds
+
+
+def _read(name: str, size: int, writer: multiprocessing.connection.Connection) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+    read, piece, end = SHAPES[name]
+    text = piece * (size // len(piece)) + end
+    start = time.process_time()
+    read(text)
+    writer.send(time.process_time() - start)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

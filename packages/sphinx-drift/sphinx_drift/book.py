@@ -44,9 +44,11 @@ _ALWAYS_EXCLUDED = (
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
 _OF_A_BOOK = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
+OF_BUILDS = {"drift_live": False}
+"""What conf.py or `-D` may set of a build alone, with the default."""
+_OURS = tuple(f"drift_{entry.name}" for entry in entries(Place.CONF))
 _READ = (
-    *(f"drift_{entry.name}" for entry in entries(Place.CONF)),
-    *(*_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
+    *(*_OURS, *_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
     *("exclude_patterns", "include_patterns"),
 )
 """The settings of conf.py that count here."""
@@ -187,8 +189,8 @@ def print_settings() -> None:
 
 def refuse_misspelt(names: Iterable[str], origin: str) -> None:
     """Raise a `ValueError` for a name that begins as our settings do and is none of them."""
-    ours = {name for name in names if name.startswith("drift_")} - {"drift_live"}
-    refuse_unknown(ours, [name for name in _READ if name.startswith("drift_")], origin)
+    prefixed = [name for name in names if name.startswith("drift_")]
+    refuse_unknown(prefixed, [*_OURS, *OF_BUILDS], origin)
 
 
 def written_settings(config: Config) -> Mapping[str, Any]:

@@ -123,11 +123,10 @@ class Reading:
         if fence.name in _CODE:
             self.fences.append(fence)
             self.explained.add(fence.first)
-        elif not fence.is_closed and fence.last >= len(self.lines):
-            self.unclosed.append(fence.first)
-        if not fence.is_closed:
-            return  # what looks like a cell in it is one that it has swallowed
-        if fence.name in _LITERAL:
+        if not fence.is_closed:  # what looks like a cell in it is one that it has swallowed
+            if fence.name not in _CODE and fence.last >= len(self.lines):
+                self.unclosed.append(fence.first)
+        elif fence.name in _LITERAL:
             for number, line in enumerate(fence.content.split("\n"), start=fence.first + 1):
                 opening = OPENING.match(line)
                 if opening and len(opening["markup"]) < len(fence.markup):  # it is shown on purpose

@@ -12,7 +12,7 @@ from sphinx.config import Config
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
-from sphinx_drift.book import Book, refuse_misspelt, written_settings
+from sphinx_drift.book import OF_BUILDS, Book, refuse_misspelt, written_settings
 from sphinx_drift.device import choose_device
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run.__main__ import collect_rarely
@@ -44,7 +44,8 @@ def add_config_values(app: Sphinx) -> None:
         text = app.config.overrides.get(name)
         if isinstance(text, str):  # by the option `-D`
             setattr(app.config, name, entry.from_text(text))
-    app.add_config_value("drift_live", False, "")  # noqa: FBT003 - its default
+    for name, default in OF_BUILDS.items():
+        app.add_config_value(name, default, "")
     # All settings, those of the project's file too: Sphinx knows conf.py alone.
     app.add_config_value("drift_environment", "", "env")
 
