@@ -42,7 +42,7 @@ _ALWAYS_EXCLUDED = (
 )
 """What Sphinx and MyST-NB add to `exclude_patterns`, and where MyST-NB keeps what it ran."""
 _STOCK_TIMEOUT = 30
-"""Seconds that MyST-NB gives a cell if nobody says otherwise."""
+"""Seconds that MyST-NB gives a cell by default."""
 _OF_A_BOOK = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
 OF_BUILDS = {"drift_live": False}
 """What conf.py or `-D` may set of a build alone, with the default."""
@@ -73,7 +73,7 @@ class Book(NamedTuple):
 
     @property
     def resolved(self) -> Settings:
-        """How pages are run and compared: as it says, else its project's file, else by default.
+        """How pages are run and compared: by its file, its project's file, or default.
 
         Environment variables come before both.
         """
@@ -89,7 +89,7 @@ class Book(NamedTuple):
         )
 
     def excludes(self, page: Path) -> str:
-        """Return the setting by which the book doesn't build a page; nothing if it does."""
+        """Return the setting that excludes a page from the book; nothing if none does."""
         relative = inside(page, self.folder)
         assert relative is not None  # noqa: S101 - the book was found above the page
         named = _IN_MYST_YML if _MYSTMD in self.settings else {}
@@ -102,7 +102,7 @@ class Book(NamedTuple):
 
 
 def _read_settings(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return what our settings mean, which have a prefix in conf.py, and MyST-NB's timeout."""
+    """Return what the settings `drift_*` mean, and MyST-NB's timeout."""
     ours = {entry.name: settings.get(f"drift_{entry.name}") for entry in entries(Place.CONF)}
     changed = read_table(ours, Place.CONF, folder)
     timeout = settings.get(name := "nb_execution_timeout")
@@ -133,7 +133,7 @@ def book_of(folder: Path) -> Book:
 
 @functools.cache
 def _settings_in(folder: Path) -> Mapping[str, Any] | ValueError | None:
-    """Return what a book in a folder says, or why it can't be read; None if none is there."""
+    """Return the settings of a folder's book, or why it can't be read; None without a book."""
     for file in filter(Path.is_file, map(folder.joinpath, _READERS)):
         try:
             if (settings := _READERS[file.name](file)) is not None:
@@ -148,7 +148,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
     """Run a ``conf.py`` in another process, which alone has its path and modules.
 
     Returns:
-        What it says; None if it is no book's with cells. Other programs have a ``conf.py``, too.
+        Its settings; None if it belongs to no book with cells: other programs have one, too.
 
     """
     if not _OF_A_BOOK.search(conf.read_text("utf-8", "replace")):
@@ -194,7 +194,7 @@ def refuse_misspelt(names: Iterable[str], origin: str) -> None:
 
 
 def written_settings(config: Config) -> Mapping[str, Any]:
-    """Return what conf.py gives a value, by name, whether anybody asks for it or not."""
+    """Return all that conf.py sets, by name, registered or not."""
     return config._raw_config  # noqa: SLF001 - nothing public has them
 
 
@@ -241,11 +241,11 @@ _READERS: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = {
     "_config.yml": _read_yaml,
     "myst.yml": _read_myst,
 }
-"""Where a book says how it is built, and who reads it."""
+"""The files that say how a book is built, and their readers."""
 
 
 def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:
-    """Return the setting by which MyST-NB leaves a page out; nothing if it runs it."""
+    """Return the setting that has MyST-NB leave a page out; nothing if none does."""
     if any(map(PurePosixPath(page).match, patterns)):
         return "nb_execution_excludepatterns"
     return "nb_execution_mode" if mode == "off" else ""

@@ -7,7 +7,7 @@ A module of the book finds devices; it is named ``devices`` in ``[tool.sphinx-dr
   and its last line on stderr says why;
 - ``start(place)`` has the page compute there;
 - ``describe(place)`` returns its ``name``, ``driver`` and ``capability``;
-- ``reproducible(place)`` is a context in which an example computes there.
+- ``reproducible(place)`` is a context that has an example compute there.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ def choose_device(
     forked.
 
     Returns:
-        The device with its name, driver and capability; nothing if nobody asked for one.
+        The device with its name, driver and capability; nothing if none was asked for.
 
     Raises:
         ValueError: If there is no such device; the error says what was found.

@@ -27,7 +27,7 @@ from sphinx_drift.source.variants import chosen
 
 _ENDINGS = (".md", ".ipynb")
 _UNSEARCHED = (".*", "node_modules", "__pycache__", "_build", "jupyter_execute")
-"""Files and folders in which nobody writes pages."""
+"""Files and folders that hold no pages."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Checked:
     result: PageResult
     change: Change | None = None
     notes: tuple[str, ...] = ()
-    """The sentences that nearly say a number that is printed beside them, if that was asked for."""
+    """Sentences that nearly say a number printed beside them, if asked for."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Opened:
     is_named: bool
     """Whether the file was named, not found in a folder."""
     read: Callable[..., tuple[Page, NotebookNode] | None]
-    """Reads a text that the file is going to hold as the file was read."""
+    """Reads a future text of the file in the way the file was read."""
 
 
 def is_searched(path: Path) -> bool:
@@ -159,6 +159,6 @@ def _check_opened(file: Opened, *, update: bool, prose: bool) -> Checked:
 
 
 def failed(path: Path, message: str, kind: Kind = Kind.UNREADABLE) -> Checked:
-    """Return the result of a file on which nothing could be compared."""
+    """Return the result of a file that could not be compared."""
     outcome = Outcome(kind, 1, message=message)
     return Checked(PageResult(str(path), (outcome,), is_notebook=is_notebook(path)))

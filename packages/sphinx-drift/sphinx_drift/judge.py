@@ -160,7 +160,7 @@ class _CellCheck:
         cell, output, execution = self.cell, self.output, self.run.execution
         failure = execution.failure
         if failure is not None and failure.index == cell.index:
-            # The display of a value may raise, of which the kernel says nothing.
+            # The display of a value may raise, and the kernel doesn't say so.
             message = output.error if failure.kind is Ending.RAISED else failure.message
             kind, executed = Kind[failure.kind.name], output.select(Part.ALL)
             return _outcome(cell, kind, message=message or failure.message, executed=executed)
@@ -219,7 +219,7 @@ class _CellCheck:
         return _outcome(self.cell, kind, expectation, **fields)
 
     def _judged(self, verdict: Verdict, expectation: Expectation) -> tuple[Kind, str]:
-        """Return what a verdict means for an expectation, and what there is to say of it."""
+        """Return the kind of outcome that a verdict means, and its message."""
         if not verdict.compared:
             return Kind.EMPTY, ""
         if not verdict.same:
@@ -256,10 +256,10 @@ class _CellCheck:
             return Kind.NOT_COMPARED, expectation.reference_only
         return None
 
-    # What isn't
+    # What is not documented
 
     def _beside(self, *, is_claim: bool) -> Iterator[Outcome]:
-        """Yield what a notebook's cell shows besides its text and didn't, or no longer shows."""
+        """Yield what a notebook's cell now shows beside its text, or no longer shows."""
         cell, output = self.cell, self.output
         if cell.drawn is not None and (self.run.page.complete or is_claim):
             nouns = ("pictures", "widgets")
@@ -274,7 +274,7 @@ class _CellCheck:
                 yield _outcome(cell, Kind.UNDOCUMENTED, message=message, executed=text)
 
     def _undocumented(self, *, is_claim: bool) -> Outcome | None:
-        """Return what readers see of a cell's outputs, or what it raised, and nothing documents."""
+        """Return the outputs that readers see, or the error, if nothing documents them."""
         cell, output, page = self.cell, self.output, self.run.page
         is_named = any(e.raises or e.part is Part.ALL for e in cell.expectations)
         if self._raised and not is_named:
@@ -295,7 +295,7 @@ class _CellCheck:
         )
 
     def _undocumented_parts(self) -> tuple[Part, ...]:
-        """Return the parts that a reader sees and of which no expectation speaks."""
+        """Return the parts that a reader sees and no expectation is about."""
         cell, output = self.cell, self.output
         documented = {e.part for e in cell.expectations}
         spoken_of = included_in(documented) | cell.hidden
@@ -350,10 +350,10 @@ def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> l
     unchecked = {e.part for e in cell.expectations if e.unchecked}
     free = included_in(unchecked) | cell.hidden
     if unchecked & OF_VALUES:
-        free |= {Part.PICTURE, *FORMS}  # in which a value is shown as well
+        free |= {Part.PICTURE, *FORMS}  # which show a value as well
     if is_page and (checked | unchecked) & {*OF_VALUES, *FORMS}:
         free |= {*FORMS}  # of a value, a page shows what it documents alone
     if Part.TRACEBACK in free and any(run.error for run in runs):
-        free |= {Part.STDERR}  # to which the error belongs as well
+        free |= {Part.STDERR}  # which holds the error as well
     parts = {Part.STDOUT, Part.VALUE, Part.STDERR, *BESIDE} - free | checked
     return [part for part in Part if part in parts]

@@ -2,7 +2,7 @@
 
 sphinx-autobuild watches the files, builds after each save, serves the pages and reloads them. What
 is added here is a fork server that outlives the builds, so that libraries are loaded only once,
-and the setting by which a build runs only the pages that changed, or a file that they read.
+and the setting that has a build run only pages that changed, or whose files changed.
 """
 
 import argparse
@@ -56,7 +56,7 @@ def _command(source: Path, output: Path, others: Sequence[str]) -> list[str]:
         *([f"--watch={project}"] if project else []),
         "--re-ignore=__pycache__",  # what a build imports is compiled
         *("-D", "drift_live=1"),
-        *("-t", "live"),  # by which a book leaves out what only readers need
+        *("-t", "live"),  # books leave out what only readers need
         *("-d", f"{output}-doctrees"),  # not among the files that are served
         *(str(source), str(output)),
     ]

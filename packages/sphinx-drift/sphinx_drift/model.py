@@ -12,7 +12,7 @@ _STATUS_UNKNOWN = 2
 
 
 class Kind(Enum):
-    """A kind of outcome: its meaning, its remedy, the exit status of a check in which it happens.
+    """A kind of outcome: its meaning, its remedy, and the exit status that it leads to.
 
     A kind without a remedy is no failure.
     """
@@ -156,7 +156,7 @@ class Outcome:
     executed: str = ""
     verdict: Verdict = field(default_factory=Verdict)
     rounding: Verdict | None = None
-    """What *portable* makes of a drift that *exact* found."""
+    """The verdict of *portable* on a drift that *exact* found."""
     parts: tuple[Part, ...] = ()
     """The parts of a cell's output that no expectation documents."""
     reference_only: str = ""
@@ -173,15 +173,15 @@ class PageResult:
     policy: Policy = Policy.EXACT
     environment: Mapping[str, str] = field(default_factory=dict)
     not_text: Mapping[str, int] = field(default_factory=dict)
-    """How many outputs are not text, by what they are."""
+    """How many outputs are not text, such as pictures."""
     filter_counts: Mapping[str, int] = field(default_factory=dict)
-    """How much was replaced before it was compared, by the names of filters."""
+    """How many texts each filter replaced before they were compared, by name."""
     is_notebook: bool = False
     """Whether its cells are reported by number and not by line."""
     is_optional: bool = False
     """Whether it is a notebook that nothing requires to be checked."""
     left_out: str = ""
-    """The setting of the book by which it is not executed, if it isn't."""
+    """The setting of the book that keeps it from running, if one does."""
     was_run: bool = field(default=True, compare=False)
     """Whether it was run in this build."""
     from_cache: bool = field(default=False, compare=False)
@@ -194,7 +194,7 @@ class PageResult:
 
 
 _REMOVING = ("remove-cell", "remove-output", "remove_cell", "remove_output")
-"""The tags by which a reader is not shown what a cell prints."""
+"""The tags that hide what a cell prints from readers."""
 
 
 @dataclass(frozen=True)
@@ -218,10 +218,10 @@ class Expectation:
     when: str = ""
     """The condition on which it holds, as packaging's markers write it; nothing for always."""
     problem: str = ""
-    """Why it isn't known whether it is the one that holds."""
+    """Why nothing says whether it is the variant that holds."""
     waivers: tuple[Waiver, ...] = ()
     content: str = ""
-    """All that stands in the directive, options too, by which the directive is told from others."""
+    """All the text in the directive, options too, which identifies it."""
     end_line: int = 0
     """Line of the page on which its text ends, inclusive; before ``body_line`` if it is empty."""
 
@@ -248,7 +248,7 @@ class Cell:
     hidden: frozenset[Part] = frozenset()
     """The parts that no reader is shown."""
     glued: tuple[str, ...] = ()
-    """The names by which what a notebook has stored of it is shown elsewhere."""
+    """The names that show its stored outputs elsewhere."""
 
     @property
     def last_line(self) -> int:

@@ -1,4 +1,4 @@
-"""The options of pytest by which pages, notebooks and docstrings are its tests.
+"""The options of pytest that make pages, notebooks and docstrings tests.
 
 Pytest finds this plugin wherever the package is installed, so it imports nothing until an option
 asks for it::

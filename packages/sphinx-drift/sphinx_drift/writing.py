@@ -48,7 +48,7 @@ def write(changes: Sequence[Change]) -> int:
 
 
 def _write(change: Change) -> str:
-    """Write a file that nobody has changed meanwhile, whole or not at all; return why not."""
+    """Write a file, unless it changed meanwhile, whole or not at all; return why not."""
     if read_exactly(change.path) not in (change.before, change.after):  # by another link to it
         return "it was changed while it was run"
     path = change.path.resolve()

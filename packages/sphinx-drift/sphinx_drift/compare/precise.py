@@ -1,4 +1,4 @@
-"""Read an output at full precision: with which numbers, and in which format, each was computed."""
+"""Read an output at full precision: the format and the scale that each number was computed in."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -12,7 +12,7 @@ from sphinx_drift.compare.tokens import read_tokens
 
 _SEPARATOR = "\N{INVISIBLE SEPARATOR}"
 _CANCELLED = 24
-"""How many times larger than what is printed the tensor may be that it was taken from."""
+"""How many times larger than the printed numbers those of the whole tensor may be."""
 
 _ALONE = 2
 """The same for a number that is printed alone: no other one says how large they were."""
@@ -45,7 +45,7 @@ class _Note(NamedTuple):
 
 
 class Precise:
-    """An output at full precision, by which the same output at fewer digits is judged."""
+    """An output at full precision, which judges the same output at fewer digits."""
 
     def __init__(self, text: str) -> None:
         """Read a text in which notes may follow numbers and tensors."""

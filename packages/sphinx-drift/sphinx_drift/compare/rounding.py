@@ -56,7 +56,7 @@ class Origin(NamedTuple):
     kind: FloatKind
     """The format that it was computed in."""
     largest: Decimal
-    """The magnitude at which it was computed."""
+    """The magnitude of the computation."""
 
 
 def judge_rounding(documented: str, executed: str, origin: Origin) -> tuple[float, str]:

@@ -1,1 +1,1 @@
-"""What a reader sees of a cell's outputs: text, in each form in which it is shown."""
+"""A cell's outputs as a reader sees them: text, in each form that is shown."""

@@ -1,4 +1,4 @@
-"""What varies from run to run and says nothing: replaced by its name before texts are compared."""
+"""Replace what varies from run to run by its name before texts are compared."""
 
 import re
 from collections import Counter
@@ -119,7 +119,7 @@ DEFAULTS = (
         "suggestion",
         r"\1",
     ),
-    # No object lies at fewer digits: `at 0x10` is what somebody has written.
+    # No object has an address of fewer digits: a person wrote `at 0x10`.
     Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
     Filter(re.compile(r"(?:/tmp|<tmp>)/tmp[a-z0-9_]{8}"), "temporary folder", "/tmp/tmp"),  # noqa: S108
     Filter(  # It says whether the file was there.
@@ -137,7 +137,7 @@ DEFAULTS = (
         *("time", "of %timeit"),
     ),
 )
-"""What nobody has to name: it varies in each run, and Python or a library has written it."""
+"""Filters of every page, for what Python and libraries print and no page decides."""
 
 
 def apply_filters(text: str, filters: Iterable[Filter], counts: Counter[str] | None = None) -> str:

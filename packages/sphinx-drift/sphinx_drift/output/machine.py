@@ -1,4 +1,4 @@
-"""What holds on this machine alone: the folders in which the book, Python and its user live."""
+"""Names of this machine alone: the folders of the book, of Python and of the user."""
 
 import re
 import socket
@@ -15,7 +15,7 @@ _OF_BOOK = ("conf.py", "_config.yml", "myst.yml")
 OF_PROJECT = (".git", "pyproject.toml")
 """What the folder of a project holds; what is above it belongs to others."""
 _COMMON = {"admin", "build", "home", "host", "local", "localhost", "root", "runner", "user"}
-"""Names of hosts and users that name nobody, and stand in many texts."""
+"""Names of hosts and users that many texts contain, and that identify nobody."""
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,7 @@ from sphinx_drift.output.tracebacks import messages, split_native_error
 _PLAIN = "text/plain"
 _PICTURE_TYPES = ("image/", "video/", "audio/")
 _INTERACTIVE = ("application/javascript", "application/vnd.jupyter.widget")
-"""What MyST-NB shows and not the text beside it, whatever that is."""
+"""Types that MyST-NB always shows instead of the text beside them."""
 _LOCATION = re.compile(r" \([^()\n]*, line \d+\)$")
 """The file and the line of a syntax error."""
 _DEFAULT_REPR = re.compile(r"<[\w.]+(?: object| at 0x[0-9a-fA-F]+)+>\s*")
@@ -50,7 +50,7 @@ MIME_TYPES = {
     Part.LATEX: "text/latex",
     Part.JSON: "application/json",
 }
-"""The forms of a value beside its text, in the order in which MyST-NB prefers them."""
+"""The forms of a value beside its text, in MyST-NB's order of preference."""
 FORMS = tuple(MIME_TYPES)
 BESIDE = (*FORMS, Part.PICTURE, Part.TRACEBACK)
 """The parts that *all* leaves out, since most say again what it says."""
@@ -59,7 +59,7 @@ _JOINED = {
     Part.MAIN: (Part.STDOUT, Part.VALUE),
     Part.STDERR: (Part.STDERR,),
 }
-"""The parts of which a text is made that ends with what the cell raised."""
+"""The parts that make up a text; each such text ends with what the cell raised."""
 
 
 def included_in(parts: Iterable[Part]) -> set[Part]:
@@ -81,7 +81,7 @@ class Value:
     pictures: int
     """How many its HTML and Markdown show."""
     unknown: dict[Part, str]
-    """What in a form may show more than its text, such as a script."""
+    """Whatever may show more than the text of a form, such as a script."""
 
 
 @dataclass

@@ -8,9 +8,9 @@ WIDTH = 100
 """Columns that a report is readable in."""
 
 _ROOM = WIDTH - 10
-"""Columns of an output's line, next to what stands before it."""
+"""Columns of an output's line, after what precedes it."""
 _MOST_CHARACTERS = 500
-"""Characters of a line that somebody else wrote."""
+"""Characters of a line that are shown."""
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 
@@ -33,7 +33,7 @@ def _is_safe(character: str) -> bool:
 
 
 def row_of(text: str, offset: int) -> int:
-    """Return the number of the line in which a character is, counted from 1."""
+    """Return the number of a character's line, counted from 1."""
     return plain(text).count("\n", 0, offset) + 1
 
 
@@ -46,7 +46,7 @@ def shortened(text: str) -> str:
 
 
 def window(text: str, span: tuple[int, int]) -> tuple[str, str]:
-    """Return the line in which a span begins, cut to the width, and a caret below it."""
+    """Return the first line of a span, cut to the width, and a caret below it."""
     start, end = span
     first = text.rfind("\n", 0, start) + 1
     line, column = text[first:].partition("\n")[0], start - first

@@ -19,7 +19,7 @@ def collect_rarely() -> None:
 
     With Python's thresholds it takes a fifth of a build's time. Processes that Sphinx forks
     leave out what they inherit: to traverse it would copy it. Python looks through it all once
-    more before it ends, unless it is told not to.
+    more before it ends, unless it is asked not to.
     """
     gc.set_threshold(_BETWEEN_COLLECTIONS, 20, 100)
     atexit.register(gc.freeze)

@@ -1,7 +1,7 @@
 """Outputs of earlier runs, which jupyter-cache keeps where a book asks for MyST-NB's `cache`.
 
-Its key is a page's code. What else decides what that prints is kept beside the outputs; where
-any of it has changed since, or nobody can see whether it has, the page runs.
+Its key is a page's code. Whatever else decides the outputs is kept beside them; the page runs
+if any of it has changed, or may have changed unseen.
 """
 
 import functools
@@ -37,7 +37,7 @@ _OF_SESSION = re.compile(
 
 
 def find(notebook: NotebookNode, request: Request, folder: Path) -> Execution | None:
-    """Give a notebook the outputs of the run that would be repeated; None if it has to run."""
+    """Give a notebook the cached outputs of the same run; return None if it has to run."""
     if (record := match(notebook, request, folder)) is None:
         return None
     with suppress(Exception):  # its notebook is gone, say
@@ -57,7 +57,7 @@ def find(notebook: NotebookNode, request: Request, folder: Path) -> Execution | 
 
 
 def match(notebook: NotebookNode, request: Request, folder: Path) -> Any:
-    """Return what a cache has of the run that would be repeated; None if the page has to run."""
+    """Return the cached record of the same run; None if the page has to run."""
     with suppress(Exception):  # an unreadable cache has nothing
         record = _cache(folder, os.getpid()).match_cache_notebook(notebook)
         if record.data["how"] == _how(notebook, request) and _is_current(record.data):
@@ -73,10 +73,10 @@ def keep(
     *,
     is_right: bool = True,
 ) -> str:
-    """Keep the outputs of a run that can be told from another; return their key, or nothing.
+    """Keep the outputs of a run that has a digest; return their key, or nothing.
 
-    One that isn't right isn't kept: of a number that nobody seeded, the author who copies it from
-    the report would be told that it is verified.
+    A wrong run isn't kept: an author who copies an unseeded number from its report would then see
+    it verified.
     """
     from jupyter_cache.base import CacheBundleIn  # noqa: PLC0415 - it takes time
 
@@ -97,7 +97,7 @@ def keep(
 
 
 def current(folder: Path) -> set[str]:
-    """Return the keys of the runs in a cache that would be repeated, as far as can be seen."""
+    """Return the keys of the cached runs that are current, as far as can be seen."""
     with suppress(Exception):
         records = _cache(folder, os.getpid()).list_cache_records()
         return {record.hashkey for record in records if _is_current(record.data)}
@@ -113,7 +113,7 @@ def _cache(folder: Path, _process: int) -> "JupyterCacheBase":
 
 
 def _is_current(data: dict[str, Any]) -> bool:
-    """Whether this machine and all that a run has read are as they were."""
+    """Whether this machine, and all files that a run read, are unchanged."""
     is_same = all(stamp_of(path) == stamp for path, stamp in data["reads"].items())
     return is_same and bool(data["machine"] == machine())
 
@@ -143,7 +143,7 @@ def _how(notebook: NotebookNode, request: Request) -> str | None:
 
 
 def machine() -> str:
-    """Return a digest of what this machine has every page print, such as what is installed."""
+    """Return a digest of what decides outputs on this machine, such as installed packages."""
     variables = {
         name: value
         for name, value in sorted(page_environment().items())
@@ -161,9 +161,9 @@ def installed() -> str:
     found = []
     for folder in filter(os.path.isdir, sys.path):
         found += [
-            (each.path, each.stat().st_mtime_ns)
-            for each in os.scandir(folder)
-            if each.name.endswith((".dist-info", ".egg-info", ".pth"))
+            (entry.path, entry.stat().st_mtime_ns)
+            for entry in os.scandir(folder)
+            if entry.name.endswith((".dist-info", ".egg-info", ".pth"))
         ]
     return _digest(sorted(found))
 

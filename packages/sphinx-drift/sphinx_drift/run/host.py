@@ -37,7 +37,7 @@ _BACKLOG = 4096
 
 
 class Host:
-    """The process that runs pages, as its owner sees it, and each process that the owner forks."""
+    """The process that runs pages, as its owner and the owner's forks see it."""
 
     preload: tuple[str, ...] = ()
     """The libraries that are loaded once for all pages."""
@@ -72,7 +72,7 @@ class Host:
     def ask(self, method: Callable[[Pool, _Argument], _Answer], argument: _Argument) -> _Answer:
         """Have the host call a method of its pool, and return what that returns.
 
-        The owner asks first: it waits until the host listens, and what it forks then needn't.
+        The owner asks first: it waits until the host listens, so that its forks needn't.
 
         Raises:
             ConnectionError: If the process is gone.
@@ -142,7 +142,7 @@ def _serve(key: bytes, libraries: Sequence[str]) -> None:
     address = f"\0{SCRATCH}-{secrets.token_hex(16)}" if sys.platform == "linux" else None
     with Listener(address, backlog=_BACKLOG) as listener:
         print(os.fsdecode(listener.address), flush=True)
-        _send_to_nowhere(1)  # nobody reads more
+        _send_to_nowhere(1)  # nothing reads more
         from forked_kernels import fork_server, provisioner  # noqa: PLC0415 - it takes time
 
         if chosen_runner() == "fork" and not provisioner.obstacle():
@@ -153,7 +153,7 @@ def _serve(key: bytes, libraries: Sequence[str]) -> None:
         while True:
             try:
                 request = listener.accept()
-            except OSError:  # no descriptor is left, perhaps: until one is, who asks waits
+            except OSError:  # perhaps no descriptor is left: clients wait until one is
                 time.sleep(_PAUSE)
                 continue
             threading.Thread(target=_answer, args=[pool, key, request], daemon=True).start()
@@ -167,6 +167,6 @@ def _answer(pool: Pool, key: bytes, connection: Connection) -> None:
         method, argument = connection.recv()
         try:
             answer = method(pool, argument)
-        except Exception as error:  # noqa: BLE001 - who asked is told
+        except Exception as error:  # noqa: BLE001 - the client raises it
             answer = error
         connection.send(answer)

@@ -35,14 +35,14 @@ def report_environment() -> dict[str, str]:
         "system": platform.system(),
         "machine": platform.machine(),
     }
-    # What has no __spec__, the page made itself: a stand-in for a library.
+    # Without __spec__ it is a stand-in that the page made itself.
     numpy, torch = (sys.modules.get(name) for name in ("numpy", "torch"))
     if numpy is not None and getattr(numpy, "__spec__", None):
         environment["numpy"] = numpy.__version__
     if torch is None or not getattr(torch, "__spec__", None):
         return environment
     environment["torch"] = torch.__version__.partition("+")[0]
-    # What was asked for: a cell may choose another default.
+    # The device that was asked for: a cell may choose another default.
     environment["device"] = os.environ.get("DRIFT_DEVICE", "cpu")
     environment["capability"] = torch.backends.cpu.get_cpu_capability()
     environment["threads"] = str(torch.get_num_threads())
@@ -83,7 +83,7 @@ def leave_no_bytecode() -> None:
 
 
 def order_descriptors() -> None:
-    """Have what is written past Python, by a subprocess say, stand where it was written.
+    """Keep text that bypasses Python, such as a subprocess's, where it was written.
 
     ipykernel reads the descriptors in a thread, which may get its turn in a later cell. Here all
     that has been written there is read before Python's text, a value or the end of a cell.

@@ -12,7 +12,7 @@ from nbformat import NotebookNode, v4
 from sphinx_drift.run.results import Ending, Failure
 
 _CELLS_OF_A_PAGE = 4
-"""How many times what a cell may print a page may."""
+"""How many times as much as a cell a page may print."""
 _ENDS = 2_000
 """Characters that are kept at each end of a text that is too long."""
 

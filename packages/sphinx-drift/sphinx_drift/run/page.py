@@ -63,7 +63,7 @@ async def run_page(
             async with _client(notebook, request, environment, Path(scratch)) as client:
                 failure = await _run_cells(client, request, executed)
                 if failure is None or failure.kind is Ending.RAISED:
-                    client.shutdown_kernel = "graceful"  # what it has to do at its end, it does
+                    client.shutdown_kernel = "graceful"  # it may have something to do at its end
                     answers, unasked = await _ask(client, request.after, "after the last cell")
                     failure = failure or unasked
                 elif failure.kind is Ending.DEAD_KERNEL:
@@ -142,7 +142,7 @@ class _KernelClient(AsyncKernelClient):
 
 
 class _KernelSpecs(KernelSpecManager):
-    """Finds kernels as Jupyter does, and has those forked that nobody wants started otherwise."""
+    """Finds kernels as Jupyter does, and forks those that nothing wants started otherwise."""
 
     preload: Sequence[str] = ()
 
@@ -235,7 +235,7 @@ def _too_long(client: LimitedClient) -> str:
 
 
 async def _end_of(client: LimitedClient) -> str:
-    """Describe how a kernel ended before its page did."""
+    """Describe how a kernel ended before its page."""
     manager: Any = client.km
     status = await manager.provisioner.poll()
     if status is None or status >= 0:
@@ -284,7 +284,7 @@ def _calling(functions: Sequence[Injected]) -> str:
 def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
     """Return a cell's outputs with each stream whole between two displays, stdout before stderr.
 
-    In how many pieces the two arrive, and which comes first, depends on the clock alone.
+    The clock alone decides how many pieces the two arrive in, and which comes first.
     """
     result: list[NotebookNode] = []
     for is_stream, group in groupby(outputs, lambda output: output.output_type == "stream"):

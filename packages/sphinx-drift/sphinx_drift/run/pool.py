@@ -55,7 +55,7 @@ class Pool:
     def fetch(self, job: Job) -> Result:
         """Return a page with its outputs, and how it ended: as it was queued, or run now."""
         future = self._queued.pop(_key(job), None)
-        if future is None or future.cancel():  # now, before the pages that nobody waits for
+        if future is None or future.cancel():  # now, before the pages that nothing waits for
             return self._run(*job)
         return future.result()
 
@@ -87,6 +87,6 @@ def _pages_at_a_time() -> int:
 
 
 def _key(job: Job) -> bytes:
-    """Return what tells a page from others: its cells, and how they are run."""
+    """Return a digest of a page: its cells, and how they are run."""
     text = json.dumps([job[0], vars(job[1])], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).digest()

@@ -24,7 +24,7 @@ def libraries(named: Sequence[str] | None, paths: Iterable[Path]) -> tuple[str, 
         return tuple(named)
     imported: set[str] = set()
     for path in chain.from_iterable(map(_pages, paths)):
-        with contextlib.suppress(OSError):  # a link that leads nowhere, say: Sphinx warns of it
+        with contextlib.suppress(OSError):  # such as a broken link, of which Sphinx warns
             imported.update(_IMPORT.findall(path.read_text("utf-8", "replace")))
     needed = [index for index, name in enumerate(SLOW) if name in imported]
     return tuple(filter(PathFinder.find_spec, SLOW[: needed[-1] + 1])) if needed else ()

@@ -15,7 +15,7 @@ def stamp_of(path: str) -> list[int] | None:
 def watch_reads() -> None:
     """Note each file and folder that Python opens, with its stamp at that moment.
 
-    What another process, the network or a database says, nobody sees: an empty name stands for it.
+    An empty name stands for what can't be seen: another process, the network or a database.
     """
     import importlib.util
     import os
@@ -28,7 +28,7 @@ def watch_reads() -> None:
     )
     stamps: dict[str, list[int] | None] = {}
     written: set[str] = set()
-    """What the page has made itself: files that it opens to be written first."""
+    """Files that the page made itself: it opened them first to write."""
 
     def note(event: str, args: tuple[Any, ...]) -> None:
         is_module = event == "import" and args[0].startswith("multiprocessing.popen_")
@@ -63,7 +63,7 @@ def watch_reads() -> None:
 
 
 def reads() -> dict[str, list[int] | None]:
-    """Return what was read, with its stamps; None for what wasn't there, an empty name as above.
+    """Return what was read, with its stamps; None for a missing file, an empty name as above.
 
     What is installed is not among them.
     """
@@ -80,8 +80,8 @@ def reads() -> dict[str, list[int] | None]:
     def is_local(path: str) -> bool:
         return not path.startswith(system) and packages.isdisjoint(PurePath(path).parts)
 
-    # What has no __spec__, nobody imported. What was imported unseen, by compiled code say, has no
-    # stamp of the moment.
+    # A module without __spec__ was not imported. One imported unseen, as by compiled code, has no
+    # stamp of that moment.
     imported = [m for m in [*sys.modules.values()] if getattr(m, "__spec__", None)]
     files = {os.path.abspath(getattr(module, "__file__", None) or "/dev/") for module in imported}
     unseen = filter(os.path.isfile, files - stamps.keys() - written)

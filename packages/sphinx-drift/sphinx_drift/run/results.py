@@ -16,7 +16,7 @@ SKIPS = frozenset({"skip-execution", "nbval-skip"})
 
 
 class Ending(Enum):
-    """How a page can be stopped; whoever judges it has a kind of outcome of the same name."""
+    """How a page can be stopped; each member has a `Kind` of the same name."""
 
     RAISED = "raised"
     TIMEOUT = "timeout"
@@ -49,18 +49,18 @@ class Execution:
     """The indices of the code cells that ran to their end, or raised what they may raise."""
     failure: Failure | None = None
     answers: Mapping[str, Any] = field(default_factory=dict)
-    """What was asked for after the last cell, by the functions' names."""
+    """What the functions returned that ran after the last cell, by their names."""
     succeeded: frozenset[int] = frozenset()
     """The indices of the code cells that raised nothing, as far as that is known."""
     seconds: float = field(default=0.0, compare=False)
-    """How long the page ran; who asks for it may wait for less, since it began earlier."""
+    """How long the page ran; callers may wait for less, since it began earlier."""
     cache_key: str = field(default="", compare=False)
-    """The key by which jupyter-cache has its outputs, if it has them."""
+    """The key of its outputs in jupyter-cache, if they are there."""
     since: float = field(default=0.0, compare=False)
     """When it ran, in seconds since 1970, if its outputs were taken from there."""
 
     def reached(self, index: int) -> bool:
-        """Whether a cell stands before the one, if any, that stopped the page."""
+        """Whether a cell is above the one, if any, that stopped the page."""
         stopped_at = self.failure.index if self.failure else None
         return stopped_at is None or index < stopped_at
 
@@ -71,7 +71,7 @@ class Execution:
 
     @property
     def origins(self) -> Mapping[str, str]:
-        """From where the page imported the packages that it must have from the project."""
+        """The folders of the packages that the page must import from the project."""
         return dict(self.answers.get(package_origins.__name__, {}))
 
     @property
@@ -92,7 +92,7 @@ class Request:
     folder: Path
     """Where it starts."""
     timeout: int | None = None
-    """How many seconds a cell may take; None for as long as it likes."""
+    """How many seconds a cell may take; None for no limit."""
     may_raise: Collection[int] = ()
     """The indices of the cells after which the page goes on if they raise."""
     before: tuple[Injected, ...] = ()
@@ -100,7 +100,7 @@ class Request:
     after: tuple[Injected, ...] = ()
     """What runs in it after the last, and answers."""
     variables: Mapping[str, str | None] = field(default_factory=dict)
-    """Variables that its environment has besides this process's, or, if None, lacks."""
+    """Variables that are added to this process's environment, or, if None, removed."""
     output_limit: float = math.inf
     """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
     kernel_aliases: Mapping[str, str] = field(default_factory=dict)

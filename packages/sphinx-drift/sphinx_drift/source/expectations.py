@@ -29,7 +29,7 @@ _TAKES = {
     "unchecked": "the reason",
     "when": "the condition",
 }
-"""What follows an option; nothing does a form's."""
+"""The value that each option takes; that of a form takes none."""
 OPTIONS = sorted([*_TAKES, *FORMS])
 """What an expectation may say above its text."""
 _OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
@@ -43,24 +43,24 @@ _SWALLOWS = (
 )
 _AGAIN = "`:{}:` is about what an option above it has said already: keep one of them"
 _ODD_END = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-"""What ends a line for `str.splitlines`, and so for MyST-NB."""
+"""The ends of lines that `str.splitlines`, and so MyST-NB, adds to those of editors."""
 _MISREAD = (
     "character {} of this line is U+{:04X}, which ends a line for MyST-NB and for no editor, so "
     "that MyST-NB misreads what follows: delete it, or print the `repr` of a text that must have it"
 )
 _INVISIBLE = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
-"""What no reader sees between a cell and its expectation."""
+"""A line between a cell and its expectation that no reader sees."""
 
 
 def read_page(
     reading: Reading, notebook: NotebookNode, shown: NbParserConfig, *, is_mystmd: bool = False
 ) -> Page:
-    """Return the cells of a MyST page, each with the expectations that stand straight after it.
+    """Return the cells of a MyST page, each with the expectations straight after it.
 
     An expectation that has no cell, an option that can't be read and the like are its problems.
 
     Args:
-        reading: What stands on the page.
+        reading: The parts of the page.
         notebook: Its cells, as they are run.
         shown: Which outputs readers see.
         is_mystmd: Whether mystmd runs it, and the cells inside directives too.
@@ -86,7 +86,7 @@ def read_page(
 
 
 def _misread(lines: Sequence[str]) -> Iterator[Outcome]:
-    """Yield the lines of a page after which MyST-NB takes other lines than it has."""
+    """Yield the lines of a page after which MyST-NB counts lines that it doesn't have."""
     for number, line in enumerate(lines, start=1):
         if odd := _ODD_END.search(line):
             message = _MISREAD.format(odd.start() + 1, ord(odd[0]))
@@ -117,7 +117,7 @@ def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outco
 
 
 def _unclosed(fence: Fence) -> str:
-    """Return what is wrong if an expectation has swallowed what stands below it."""
+    """Return what is wrong if an expectation has swallowed the text below it."""
     rows = enumerate(lines_of(fence.content), start=fence.first + 1)
     swallowed = next((number for number, row in rows if fence.opens_another(row)), 0)
     if swallowed:

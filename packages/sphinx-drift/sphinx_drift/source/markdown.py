@@ -1,4 +1,4 @@
-"""One parse of a page's Markdown: its cells and expectations, and those that nobody would see."""
+"""One parse of a page's Markdown: its cells and expectations, also those that nothing runs."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -15,20 +15,20 @@ _LITERAL = {
     *("", *_CODE, "code", "code-block", "sourcecode", "math", "mermaid", "parsed-literal"),
     *("raw", "raw-cell"),
 }
-"""Directives whose content is no Markdown, and none: a cell in them is an example of one."""
+"""Directives whose content isn't Markdown, and none: a cell in them is only shown."""
 OPENING = re.compile(
     r"(?:[\s>]|[-*+] |\d+[.)] )*(?P<markup>`{3,}|~{3,}|:{3,})\s*"
     r"(?:\{code-cell\}|\{?expected[-_ ]?outputs?(?:\}|\s*$))",
     re.IGNORECASE,
 )
-"""The line on which a cell or an expectation begins, wherever it stands and however it is spelt."""
+"""The first line of a cell or an expectation, wherever it is and however it is spelt."""
 _INFO = re.compile(r"(?s)\s*(?:\{([^\s{}]+)\})?(.*)")
-"""What follows what opens a fence: a directive, if it is one, and its argument."""
+"""The rest of a fence's first line: a directive, if it is one, and its argument."""
 _OPTIONS = re.compile(r"\A(?:[ \t]*:[^:\s][^:\n]*:.*\n)+")
 """The options of a directive, at the beginning of what it holds."""
 _COMMENT = re.compile(r"\s*<!--.*-->", re.DOTALL)
 NEWLINE = re.compile(r"\r\n?|\n")
-"""What ends a line for Markdown and editors; to `str.splitlines` a form feed and others do too."""
+"""The end of a line for Markdown and editors; `str.splitlines` has more, such as a form feed."""
 NEVER_RUN = "a code cell here is never run"
 NEVER_CHECKED = "an expectation here is never checked"
 SWALLOWED = (
@@ -71,22 +71,22 @@ class Fence(NamedTuple):
 
 @dataclass
 class Reading:
-    """What stands on a page and in its directives."""
+    """The parts of a page, and of what its directives contain."""
 
     lines: list[str]
     config: MdParserConfig
     fences: list[Fence] = field(default_factory=list)
     """Its cells and expectations in their order."""
     paragraphs: list[tuple[str, int]] = field(default_factory=list)
-    """What it says in sentences and tables, and on which lines."""
+    """Its sentences and tables, each with its line."""
     unclosed: list[int] = field(default_factory=list)
     """The line of a fence that goes on to the end of the page, and is no cell or expectation."""
     explained: set[int] = field(default_factory=set)
-    """The lines on which a cell may seem to begin: one does, or it is shown on purpose."""
+    """The lines that begin a cell, or show one on purpose."""
 
     @property
     def swallowed(self) -> list[Outcome]:
-        """What looks like a cell or an expectation, and is misspelt or part of something else."""
+        """Seeming cells and expectations that are misspelt or part of something else."""
         return [
             Outcome(Kind.NESTED, number, message=SWALLOWED)
             for number, line in enumerate(self.lines, start=1)
@@ -103,7 +103,7 @@ class Reading:
         ]
 
     def visit(self, text: str, above: int = 0) -> None:
-        """Read the page, or what stands in a directive below some lines of it."""
+        """Read the page, or the content of a directive below some lines of it."""
         from markdown_it.renderer import RendererHTML  # noqa: PLC0415 - an extra
         from myst_parser.parsers.mdit import create_md_parser  # noqa: PLC0415 - an extra
 
@@ -137,7 +137,7 @@ class Reading:
 
 
 def _fence(token: Token, last_line: str, above: int) -> Fence:
-    """Return what the parser has found, which ends on a line of a text below some others."""
+    """Return the fence of a token, whose text begins below some lines of the page."""
     directive, argument = _INFO.findall(token.info)[0]
     # MyST-NB takes only these for cells, and docutils any fence for an expectation.
     is_cell = token.type == "fence" and token.info.startswith("{code-cell}")
@@ -167,7 +167,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def read_markdown(text: str, config: MdParserConfig) -> Reading:
-    """Return what a page says, as MyST-Parser is configured to read it."""
+    """Read a page as MyST-Parser is configured to."""
     blocks = replace(config, disable_syntax=[*config.disable_syntax, "inline"])
     reading = Reading(lines_of(text), blocks)
     reading.visit(text)
@@ -182,5 +182,5 @@ def config_without_book() -> MdParserConfig:
 
 
 def paragraphs_of(text: str) -> list[tuple[str, int]]:
-    """Return what a page, or a cell of a notebook, says in sentences, and on which lines."""
+    """Return the sentences of a page, or of a notebook's cell, and their lines."""
     return read_markdown(text, config_without_book()).paragraphs

@@ -42,7 +42,7 @@ def read_front(text: str) -> dict[str, Any]:
 
 
 def left_out_by(metadata: Mapping[str, Any], key: str, *, is_mystmd: bool = False) -> str:
-    """Return the setting by which a page or notebook itself is not to be run; nothing if it is."""
+    """Return the setting in which a page or notebook asks not to be run; nothing if none does."""
     settings = {
         f"{key}: execution_mode": table_in(metadata, key).get("execution_mode") == "off",
         "nbsphinx: execute": table_in(metadata, "nbsphinx").get("execute") == "never",
@@ -72,7 +72,7 @@ def read_cell(
 def shown_without_book(
     metadata: Mapping[str, Any], *, stderr: bool, key: str = "mystnb"
 ) -> NbParserConfig:
-    """Return the settings that show, without a book, what the page itself doesn't hide."""
+    """Return the settings of a page without a book: they show what it doesn't hide."""
     from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
 
     table = table_in(metadata, key)
@@ -107,14 +107,14 @@ def with_settings(page: Page, notebook: NotebookNode) -> Page:
 
 
 def _has_reasons(table: object, known: Collection[str]) -> bool:
-    """Whether the table of a cell holds what something follows: texts under known names."""
+    """Whether the table of a cell holds reasons under known names, and nothing else."""
     if not isinstance(table, dict) or not table.keys() <= set(known):
         return False
     return all(isinstance(reason, str) and reason.strip() for reason in table.values())
 
 
 def _with_reasons(cell: Cell, table: Mapping[str, Any]) -> Cell:
-    """Return a notebook's cell with why its outputs aren't compared, if they aren't."""
+    """Return a notebook's cell with the reasons not to compare its outputs."""
     reasons = {name.replace("-", "_"): table[name] for name in REASONS if name in table}
     if IGNORED in cell.tags:
         reasons.setdefault("unchecked", f"tagged {IGNORED}")

@@ -76,7 +76,7 @@ class Said(NamedTuple):
     above: int
     """How many cells are above it."""
     has_words: bool
-    """Whether it stands in a sentence: numbers of a table are often like printed ones."""
+    """Whether it is in a sentence: numbers of a table are often like printed ones."""
 
 
 def numbers_in(text: str) -> Iterator[Number]:
@@ -124,7 +124,7 @@ def outdated_numbers(
         number = said.number
         if len(number.values[0].as_tuple().digits) < _FEWEST or number.is_near(known, "0.5"):
             continue
-        found = [each for each in replaced if number.is_near(each[0].values, "0.5")]
+        found = [change for change in replaced if number.is_near(change[0].values, "0.5")]
         for old, new, cell in found[:1]:
             now = f"{old.text} is {new} now" if new else f"{old.text} isn't printed any more"
             yield f"{said.where}: still says {number.text}: {now} in {_named(page, cell)}"
@@ -154,13 +154,13 @@ def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> I
 
 
 def _off(said: Number, printed: Number) -> Decimal:
-    """Return by what part of it a number that is said is off one that is printed.
+    """Return how far a number in a sentence is off a printed one, as a part of it.
 
     With fewer decimals, what is printed is another number, infinitely far off.
     """
     value = printed.values[0]
-    finer = [each for each in said.values if _exponent(value) <= _exponent(each)]
-    return min((abs(value - each) / each for each in finer), default=Decimal("inf"))
+    coarser = [read for read in said.values if _exponent(value) <= _exponent(read)]
+    return min((abs(value - read) / read for read in coarser), default=Decimal("inf"))
 
 
 def _exponent(value: Decimal) -> int:

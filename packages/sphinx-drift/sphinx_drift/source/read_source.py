@@ -35,7 +35,7 @@ def load(
         text: What it is going to hold; None for what it holds.
         stderr: Whether what pages write to stderr counts, if they don't say so themselves; what a
             notebook has stored of it names the machine that wrote it.
-        key: The key in a file's metadata under which MyST-NB's settings stand.
+        key: The key of MyST-NB's settings in a file's metadata.
         is_mystmd: Whether mystmd runs it, and not MyST-NB.
 
     Returns:

@@ -26,7 +26,7 @@ _LACKING = re.compile(
 _INSTALLS = re.compile(r"(?:\s*[!%](?:uv )?(?:pip3?|conda|mamba) install\b[^;&|\n]*)+\s*")
 """A cell that installs packages, and does nothing else."""
 _UNREADABLE = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
-"""What MyST-NB takes for the end of a line and no editor does, or no Markdown or file can hold."""
+"""Ends of lines for MyST-NB alone, and characters that no Markdown or file can hold."""
 DIFFERS = "it differs between two runs"
 NO_TEXT = "it can't be written so that it reads the same"
 _OTHER_CELLS = (

@@ -73,7 +73,7 @@ def _like(line: str, rows: Iterable[str]) -> list[str]:
 
 
 def _indent(line: str) -> str:
-    """Return what stands before a line in a list or a quotation."""
+    """Return the indent of a line, with the signs of a quotation."""
     return line[: len(line) - len(line.lstrip(" \t>"))]
 
 
@@ -97,8 +97,8 @@ def _text(outcome: Outcome) -> str:
     Of a number that a waiver covers, the documented text stays.
     """
     documented, executed = plain(outcome.documented), plain(outcome.executed)
-    differences = sorted(outcome.verdict.differences, key=lambda each: each.documented_span)
-    if not (differences and all(each.number for each in differences)):
+    differences = sorted(outcome.verdict.differences, key=lambda d: d.documented_span)
+    if not (differences and all(d.number for d in differences)):
         return executed
     text, done = "", 0
     for difference in differences:

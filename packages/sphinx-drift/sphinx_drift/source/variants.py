@@ -41,8 +41,8 @@ def read_condition(text: str) -> Requirement | Marker:
 
 
 def packages_named(expectations: Iterable[Expectation]) -> list[str]:
-    """Return the packages that the conditions of some expectations name, `python` too."""
-    conditions = [read_condition(each.when) for each in expectations if each.when]
+    """Return the packages named in the conditions of expectations, `python` too."""
+    conditions = [read_condition(e.when) for e in expectations if e.when]
     return sorted({canonicalize_name(c.name) for c in conditions if isinstance(c, Requirement)})
 
 

@@ -42,7 +42,7 @@ from sphinx_drift.sphinx.state import current_page_state, file_of, record, state
 
 _UNSEEN = "the expectation isn't on the page: something above it has swallowed it"
 _EMPTY = '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
-"""What is shown of a notebook that can't be read."""
+"""A notebook to show instead of one that can't be read."""
 _LOADED = re.compile(r"^\s*:?load:\s*(\S.*?)\s*$", re.MULTILINE)
 """A file that a cell's code is taken from."""
 
@@ -115,7 +115,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         self._source, self._document = source, document
         self._env = env = document.settings.env
         self.page: Page | None = None
-        """What it documents; None if that can't be read, which is recorded."""
+        """The page; None if it can't be read, which is recorded."""
         env.metadata[env.docname]["drift_complete"] = False
         with _reporting_errors(document):
             if "source_map" in self.notebook.metadata and not is_notebook(self._path):
@@ -130,7 +130,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             env.metadata[env.docname]["drift_complete"] = self.page.complete
 
     def start_client(self) -> None:
-        """Run the page's cells and record what came of them."""
+        """Run the page's cells and record their outcomes."""
         page = self.page
         if page and (page.cells or page.problems):
             with _reporting_errors(self._document):
@@ -139,7 +139,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
                 self._document.attributes["drift_claims"] += _claims(page, marks)
 
     def _left_out(self) -> str:
-        """Return the setting by which the page is not executed; nothing if it is."""
+        """Return the setting that keeps the page from running; nothing if none does."""
         config = self.nb_config
         why = left_out(self._path, config.execution_mode, config.execution_excludepatterns)
         key = config.metadata_key
@@ -187,7 +187,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
 
 
 def _claims(page: Page, marks: Mapping[int, drift_mark]) -> list[Claim]:
-    """Return what each directive of a page is to ask for, in their order."""
+    """Return a claim for each directive of a page, in order."""
     expectations = [e for cell in page.cells for e in cell.expectations if not page.is_notebook]
     written = [(e.line, e.content) for e in expectations]
     written += [(p.line, p.documented) for p in page.problems if p.kind is Kind.NO_CELL]

@@ -26,7 +26,7 @@ def settle_streams(notebook: NotebookNode) -> None:
 
 
 def show_documented(notebook: NotebookNode, page: Page) -> None:
-    """Leave of each value that is documented the forms in which it is, and no other.
+    """Reduce each documented value to its documented forms.
 
     A notebook documents all that it has stored; a text that can't be checked speaks for its forms.
     """
@@ -61,7 +61,7 @@ def _leave(output: NotebookNode, value: Value, parts: set[Part]) -> None:
 
 
 def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
-    """Yield the widgets whose text nothing documents: that is all that a PDF or a text shows."""
+    """Yield the widgets with undocumented text, which is all that a PDF or a text shows."""
     message = "a widget, of which this builder shows the text"
     for cell in page.cells:
         if cell.is_seen and not {e.part for e in cell.expectations} & OF_VALUES:
@@ -73,7 +73,7 @@ def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
 
 
 def show_stored(notebook: NotebookNode, stored: Iterable[list[NotebookNode]]) -> None:
-    """Show again what was stored of the cells that were not executed, under a note that says so."""
+    """Show the stored outputs of cells that were not executed, below a note that says so."""
     for cell, outputs in zip(notebook.cells, stored, strict=True):
         if outputs and cell.execution_count is None:
             note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
@@ -82,7 +82,7 @@ def show_stored(notebook: NotebookNode, stored: Iterable[list[NotebookNode]]) ->
 
 
 def hidden(notebook: NotebookNode, page: Page) -> Iterator[int]:
-    """Yield the lines of expectations about what no reader is shown: no mark can stand below it."""
+    """Yield the lines of expectations whose output is hidden, so that it can't have a mark."""
     for cell in page.cells:
         outputs = notebook.cells[cell.index].outputs
         is_shown = cell.is_seen and (not outputs or not all(_is_hidden(o, cell) for o in outputs))

@@ -24,7 +24,7 @@ class PageState:
     probed: Mapping[str, Any] = field(default_factory=dict)
     """What the probes of extensions returned."""
     cache_key: str = ""
-    """The key by which jupyter-cache has its run, if it has it."""
+    """The key of its run in jupyter-cache, if it is there."""
     stamps: list[list[int] | None] | None = None
     """The stamps of its files when it was read; None if they changed meanwhile."""
 
@@ -72,7 +72,7 @@ def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
 def merge(
     _app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: BuildEnvironment
 ) -> None:
-    """Take over what a process that Sphinx forked has read."""
+    """Take over the pages that a process forked by Sphinx has read."""
     ours, theirs = state_of(env), state_of(other)
     ours.pages.update({docname: theirs.pages[docname] for docname in docnames})
     ours.ran |= theirs.ran

@@ -96,9 +96,9 @@ class _Runner(doctest.DocTestRunner):
         self._comparer = _Checker(filters)
         super().__init__(checker=self._comparer, verbose=False, optionflags=flags)
         self._outcomes: dict[int, Outcome] = {}
-        """What came of each example, by its line."""
+        """The outcome of each example, by its line."""
         self._flags: dict[int, int] = {}
-        """The flags by which it was compared."""
+        """The flags that each was compared with, by its line."""
 
     def record(self, test: doctest.DocTest) -> list[Outcome]:
         """Run one docstring, which can be run again; what it leaves out is unchecked."""
