@@ -102,7 +102,7 @@ def _requested(options: argparse.Namespace) -> dict[str, Any]:
     given = vars(options)
     requested = {e.name: given[e.name] for e in entries(Place.COMMAND) if e.name in given}
     if options.update:
-        # What has no expectation gets one that is true of two runs, an error too.
+        # An output or error without an expectation gets one that is true of two runs.
         requested |= {"require": EVERY_PAGE, "twice": True, "keep_going": True}
     return requested
 
@@ -255,7 +255,7 @@ def guarded() -> int:
 
 
 if __name__ == "__main__":
-    # What a cell printed may be more than the terminal's encoding holds.
+    # The terminal's encoding may lack characters that a cell printed.
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     # Both ways to end it leave no kernel behind.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -45,7 +45,7 @@ _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell by default."""
 _OF_A_BOOK = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
 OF_BUILDS = {"drift_live": False}
-"""What conf.py or `-D` may set of a build alone, with the default."""
+"""What `conf.py` or `-D` may set for a build alone, with its default."""
 _OURS = tuple(f"drift_{entry.name}" for entry in entries(Place.CONF))
 _READ = (
     *(*_OURS, *_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),

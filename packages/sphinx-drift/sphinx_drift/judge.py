@@ -63,7 +63,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     run.filter_counts.update({one.name: 0 for one in page.settings.get("filters", ())})
     for cell in page.cells:
         try:
-            # What ends stderr may only be printed. A notebook can't say whether it was raised.
+            # The end of stderr may only be printed. A notebook can't say whether it was raised.
             may_raise = page.is_notebook or cell.index not in execution.succeeded
             read = partial(read_outputs, raised=may_raise)
             output = read(notebook.cells[cell.index].outputs)
@@ -180,7 +180,7 @@ class _CellCheck:
         if cell.glued:
             return _outcome(cell, Kind.QUOTATION, message=_unchecked_glue(cell.glued))
         tags = f"tagged {' and '.join(sorted(SKIPS & cell.tags))}"
-        # In a notebook the tag is all that its author can say; a page has to give a reason.
+        # The tag is all that the author of a notebook can say; a page has to give a reason.
         reasons = [expectation.unchecked for expectation in cell.expectations]
         if not self.run.page.is_notebook and not (reasons and all(reasons)):
             return _outcome(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=tags)

@@ -167,7 +167,7 @@ class Settings(Table):
 
     def is_reference(self, environment: Mapping[str, str]) -> bool:
         """Whether an environment is the reference, as far as a page uses what that names."""
-        # What a page doesn't use (torch, say) can't make its numbers differ.
+        # A library that a page doesn't use can't make its numbers differ.
         references = [r for r in (self.reference, self.page_reference) if r] or [{}]
         return any(
             all(environment.get(name, value) == value for name, value in documented.items())

@@ -64,7 +64,7 @@ def brackets(tokens: Sequence[Token]) -> list[Bracket | None]:
 def indices(tokens: Sequence[Token], positions: Collection[int]) -> dict[int, tuple[int, ...]]:
     """Return the index of each of some tokens in the square brackets around it, counted from 0.
 
-    What is in more than 64 of them has none.
+    An element in more than 64 of them has none.
 
     Examples:
         >>> from sphinx_drift.compare.tokens import read_tokens

@@ -70,7 +70,7 @@ class Precise:
         note = self._notes.get(token.end) or self._note_around(bracket)
         array = self._arrays.get(bracket.array, ()) if bracket else ()
         printed = max(array, default=abs(finite_value(token.text) or Decimal(0)))
-        # What is alone may be a sum of larger numbers. In 16 bits it may not: such a sum is
+        # A number alone may be a sum of larger ones. In 16 bits it may not: such a sum is
         # computed in float32, and rounded once, at its magnitude.
         is_alone = len(array) <= 1
         if is_alone and not note.kind.is_short:

@@ -142,7 +142,7 @@ def _beyond(documented: str, executed: str, value: Decimal) -> Decimal:
 def _allowed(documented: str, origin: Origin) -> Decimal:
     """Return what rounding may add to a number, however large the numbers beside it are.
 
-    That never changes its third significant digit, if it has as many and its format has more.
+    It never changes the third significant digit, if there are three and the format has more.
     """
     value = abs(decimal_of(origin.text))
     least = min(filter(None, (abs(decimal_of(documented)), value)), default=Decimal(0))

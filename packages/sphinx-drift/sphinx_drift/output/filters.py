@@ -50,7 +50,7 @@ class Filter(NamedTuple):
 def _wildcard_in(pattern: str) -> str:
     r"""Return the first atom of a pattern that matches numbers without naming them, or ''.
 
-    What means digits, as ``\d`` and ``[0-9a-f]`` do, matches no exclamation mark and no square.
+    Patterns of digits, such as ``\d`` and ``[0-9a-f]``, match no exclamation mark and no square.
     """
     for atom in _ATOM.findall(pattern):
         with suppress(re.error):  # a bracket, say
@@ -61,7 +61,7 @@ def _wildcard_in(pattern: str) -> str:
 
 
 def make_filter(pattern: str, name: str, reason: str) -> Filter:
-    """Return a filter that shows its name in angle brackets; its reason is for who reads it.
+    """Return a filter that shows its name in angle brackets; its reason is for readers.
 
     Raises:
         ValueError: If the pattern can't be read, may match numbers that it doesn't name or nothing
@@ -103,7 +103,7 @@ def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
 
 DEFAULTS = (
     Filter(
-        # What is just before a path, `loss=0.5:` for instance, is no part of it; `<env>` is.
+        # Text just before a path, such as `loss=0.5:`, is no part of it; `<env>` is.
         re.compile(
             r"(?<![\w.])(?:<\w{1,9}>)?/(?:[^\s'\":=,;<>()]{0,300}/)?"
             r"(?:(ipykernel)_\d+|(site-packages|dist-packages))/"

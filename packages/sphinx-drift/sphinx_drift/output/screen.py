@@ -12,8 +12,8 @@ _NO_COLOR = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE}")
 def on_screen(text: str) -> str:
     r"""Return what a terminal shows of a text in the end.
 
-    What moves to the first column, backspace and what erases a line, or the rest of it, are
-    carried out, in lines that lose their colors by that.
+    Moves to the first column, backspaces and codes that erase a line, or the rest of it, are
+    carried out; the lines they are in lose their colors.
 
     Examples:
         >>> on_screen("50%\r100%\nab\bc")

@@ -15,9 +15,9 @@ _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 
 def safe_line(line: str) -> str:
-    """Return a line that is safe to print: cut, and without what can't be seen or turns text round.
+    """Return a line that is safe to print: cut, and without what is unseen or turns text round.
 
-    That is replaced one for one, so that carets stay below what they point at. Spaces of every
+    Such characters are replaced one for one, so that carets stay where they point. Spaces of every
     language stay, and what joins the letters of some and the parts of an emoji.
     """
     more = len(line) - _MOST_CHARACTERS

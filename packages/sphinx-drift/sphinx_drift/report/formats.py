@@ -12,7 +12,7 @@ from sphinx_drift.report.text import outcome_text
 def exit_status(results: Sequence[PageResult], *, required: bool = True) -> int:
     """Return 0 if all is verified, 1 if an output drifted, 2 if something is not known.
 
-    That nothing was checked matters where something is required.
+    A check of nothing fails only if something is required.
     """
     statuses = {outcome.kind.status for result in results for outcome in result.outcomes} - {0}
     return min(statuses, default=2 if required and is_nothing(results) else 0)

@@ -156,19 +156,15 @@ def _differences(result: PageResult, outcome: Outcome) -> Iterator[str]:
         yield f"    and {many(more, 'more difference')}"
 
 
-def _values(
-    result: PageResult, outcome: Outcome, difference: Difference, row: int
-) -> Iterator[str]:
+def _values(result: PageResult, outcome: Outcome, d: Difference, row: int) -> Iterator[str]:
     """Describe a difference, and where it is."""
     where = []
-    if difference.index is not None:
-        where.append(f"element [{', '.join(map(str, difference.index))}]")
+    if d.index is not None:
+        where.append(f"element [{', '.join(map(str, d.index))}]")
     if outcome.body_line and not result.is_notebook:
         where.append(f"line {outcome.body_line + row - 1}")
-    values = (
-        f"documented {shortened(difference.documented)}, executed {shortened(difference.executed)}"
-    )
-    note = f" ({difference.note})" if difference.note else ""
+    values = f"documented {shortened(d.documented)}, executed {shortened(d.executed)}"
+    note = f" ({d.note})" if d.note else ""
     yield from _folded(", ".join([*where, values]) + note)
 
 

@@ -36,6 +36,6 @@ def page_environment() -> dict[str, str]:
 
     Many pages run at a time. Where each has a thread for every core, they get in one another's
     way, and how sums are split, and so their last digits, depends on the machine.
-    Where the order of sets is another in each build, what was verified once differs later.
+    If the order of sets changed with each build, a verified output would differ later.
     """
     return {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", **os.environ}

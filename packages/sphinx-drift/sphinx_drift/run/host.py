@@ -2,7 +2,7 @@
 
 Sphinx forks readers and writers, and a fork copies no thread: so threads, event loops and kernels
 are in another process. It belongs to the process that started it and has the other end of
-its standard input: when that closes, it ends. Whoever needs a page connects to it.
+its standard input: when that closes, it ends. Clients connect to it for each page.
 """
 
 import atexit
@@ -115,7 +115,7 @@ atexit.register(HOST.close)
 
 
 def main() -> None:
-    """Run pages until whoever started this is gone."""
+    """Run pages until the owner is gone."""
     arguments = os.read(0, _KEY_LENGTH), sys.argv[1:]
     threading.Thread(target=_serve, args=arguments, daemon=True).start()
     os.read(0, 1)

@@ -69,12 +69,11 @@ async def run_page(
                 elif failure.kind is Ending.DEAD_KERNEL:
                     failure = replace(failure, message=await _end_of(client))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
-            # What goes wrong while a kernel is ended says nothing of why it was ended.
+            # An error while a kernel is ended doesn't say why it was ended.
             failure = failure or Failure(Ending.DEAD_KERNEL, None, _why_no_kernel(error))
         if failure and failure.kind is Ending.DEAD_KERNEL:
-            failure = replace(
-                failure, message=failure.message + _last_lines(Path(scratch, "stderr"))
-            )
+            message = failure.message + _last_lines(Path(scratch, "stderr"))
+            failure = replace(failure, message=message)
     # Not before the last cell: the client knows where displays are, which any cell may update.
     for cell in code:
         cell.outputs = joined(cell.outputs)
@@ -105,7 +104,7 @@ def _last_lines(stderr: Path) -> str:
 
 
 class _Channel(AsyncZMQSocketChannel):
-    """Sends by the asynchronous socket, as it wants to be used.
+    """Sends by the asynchronous socket.
 
     Jupyter's sends past it, which loses the news of a reply that has just come: nbclient, which
     writes to widgets while it waits for a cell's, would wait for all of the cell's time.

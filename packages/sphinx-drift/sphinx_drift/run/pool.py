@@ -37,7 +37,7 @@ class Pool:
         """Load what runs a page."""
         # A grammar of web addresses that jsonschema would build, in 0.4 s: notebooks need none.
         sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-        from sphinx_drift.run.page import run_page  # noqa: PLC0415 - who asks needs none of it
+        from sphinx_drift.run.page import run_page  # noqa: PLC0415 - clients need none of it
 
         self._run_page = run_page
         self._threads = ThreadPoolExecutor(_pages_at_a_time())

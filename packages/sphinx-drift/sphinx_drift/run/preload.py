@@ -17,8 +17,7 @@ _SUFFIXES = (".ipynb", ".md", ".py", ".rst")
 def libraries(named: Sequence[str] | None, paths: Iterable[Path]) -> tuple[str, ...]:
     """Return the libraries to load: those that are named, or the slow ones that pages import.
 
-    Pages are some files, and those below some folders. A prose page that names a library counts
-    too: it costs a process in the background some time.
+    A path is a page or a folder of pages. A prose page that names a library counts, too.
     """
     if named is not None:
         return tuple(named)

@@ -65,7 +65,7 @@ def watch_reads() -> None:
 def reads() -> dict[str, list[int] | None]:
     """Return what was read, with its stamps; None for a missing file, an empty name as above.
 
-    What is installed is not among them.
+    Installed files are not among them.
     """
     import os
     import sys

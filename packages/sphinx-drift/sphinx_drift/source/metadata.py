@@ -95,9 +95,8 @@ def with_settings(page: Page, notebook: NotebookNode) -> Page:
     for cell in page.cells:
         of_cell = notebook.cells[cell.index].metadata.get("drift", {})
         if not _has_reasons(of_cell, REASONS if page.is_notebook else ()):
-            may_hold = (
-                f"{' and '.join(REASONS)}, each with a reason" * page.is_notebook or "nothing"
-            )
+            reasons = f"{' and '.join(REASONS)}, each with a reason"
+            may_hold = reasons if page.is_notebook else "nothing"
             message = f"`drift` of cell {cell.number} may hold {may_hold}; got {of_cell!r}"
             problems.append(Outcome(Kind.OPTION, cell.line, cell=cell.number, message=message))
             of_cell = {}

@@ -133,8 +133,8 @@ def outdated_numbers(
 def near_numbers(path: Path, text: str, page: Page, executed: NotebookNode) -> Iterator[str]:
     """Yield where prose says a decimal that a cell above it nearly prints.
 
-    That is within 5 % of it, and nothing else that is printed there is within 10 %; what rounds or
-    cuts a number that the page's outputs and code say is right.
+    It is within 5 % of one printed number, and no other is within 10 %. A number that rounds or
+    cuts one of the page's outputs or code is right.
     """
     outputs = _outputs(page, executed)
     known = _known(page, outputs)

@@ -80,7 +80,7 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     before = read_exactly(path)
     if reason := _refusal(page, result):
         return Change(path, before, refused=reason)
-    # Whether an error may replace what is documented is for the author to say.
+    # The author has to say whether an error may replace what is documented.
     fixed = [
         o
         for o in result.outcomes

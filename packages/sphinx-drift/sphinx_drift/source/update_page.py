@@ -94,7 +94,7 @@ def _block(opening: str, options: Sequence[str], rows: Sequence[str]) -> list[st
 def _text(outcome: Outcome) -> str:
     """Return the executed output; where only numbers differ, in the documented wrapping.
 
-    Of a number that a waiver covers, the documented text stays.
+    The documented text of a number that a waiver covers stays.
     """
     documented, executed = plain(outcome.documented), plain(outcome.executed)
     differences = sorted(outcome.verdict.differences, key=lambda d: d.documented_span)

@@ -73,7 +73,7 @@ def _holding(
 ) -> tuple[Expectation, ...]:
     """Return the expectations of a cell that are compared.
 
-    Where none is, the first of them says so, and fails; where two of one output are, both do.
+    If none is, the first of them fails and says so; if two of one output are, both do.
     """
     holding = [e for e in expectations if not e.when or (here and _holds(e.when, here))]
     if not holding:

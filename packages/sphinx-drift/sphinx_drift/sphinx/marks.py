@@ -19,7 +19,7 @@ class drift_mark(nodes.General, nodes.Element):  # noqa: N801 - docutils names n
     """A mark below an output, which says whether it was verified."""
 
 
-# What the policies ask for, to a reader who asks what "verified" means.
+# For a reader who asks what "verified" means.
 _POLICY_SENTENCES = {
     Policy.EXACT: "Each word and each digit that was compared is the documented one.",
     Policy.PORTABLE: "Each number that was compared is the documented one, up to rounding.",

@@ -97,8 +97,7 @@ def _to_begin(paths: Iterable[Path], settings: Settings) -> Iterator[Task]:
             if loaded := load(path):
                 task = make_task(path, *loaded, settings)
                 metadata = task.notebook.metadata
-                has_mode = "execution_mode" in table_in(metadata, key)
-                has_mode = has_mode or bool(left_out_by(metadata, key))
+                has_mode = "execution_mode" in table_in(metadata, key) or left_out_by(metadata, key)
                 if task.page.is_checked and not has_mode:
                     yield task
 
@@ -110,7 +109,7 @@ def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
         page_state = state.pages[name]
         if page_state.stamps is None:  # it was read in this build
             stamps = _stamps(env, name)
-            # What is saved or deleted while a page is read may be in it or not: it is read again.
+            # A page is read again if a file changed meanwhile: the reading may have it or not.
             if all(stamp and stamp[1] <= state.began for stamp in stamps):  # its ctime
                 page_state.stamps = stamps
     printed: tuple[set[str], set[str]] = set(), set()  # before, and in this build

@@ -29,7 +29,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
     ]
     if unused := unused_filters(state.settings.filters, results):
         _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
-    # What a notebook happens to have stored needn't be checked; what a page documents must be.
+    # The outputs a notebook happens to store needn't be checked; those a page documents must.
     left_out = any(result.left_out and not result.is_optional for result in results)
     required = bool(state.settings.require) or left_out
     if os.environ.get("GITHUB_ACTIONS"):

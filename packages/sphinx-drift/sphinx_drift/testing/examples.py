@@ -124,11 +124,8 @@ class _Runner(doctest.DocTestRunner):
         line = line_of(test, example)
         body = example.source.count("\n") + example.want.count("\n")
         self._flags[line] = self.optionflags
-        self._outcomes[line] = replace(
-            outcome,
-            line=line,
-            body_line=line + body - outcome.documented.count("\n"),
-        )
+        body_line = line + body - outcome.documented.count("\n")
+        self._outcomes[line] = replace(outcome, line=line, body_line=body_line)
 
     def report_success(
         self, out: object, test: doctest.DocTest, example: doctest.Example, got: str

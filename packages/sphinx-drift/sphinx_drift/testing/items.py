@@ -127,8 +127,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         return
     stats = reporter.stats.items()
     ours = {end for end, reports in stats for report in reports if _summary_of(report)}
-    # An option that a project's file adds to every run isn't what this one is for, and who
-    # chooses tests may have chosen none of ours.
+    # An option that a project's file adds to every run doesn't ask for this, and a choice
+    # of tests may have none of ours.
     is_asked = {"--drift", "--drift-doctests"} & {*config.invocation_params.args} and not any(
         config.getoption(name, None) for name in ("keyword", "markexpr", "lf", "collectonly")
     )
@@ -148,7 +148,7 @@ class _File(pytest.File):
     def collect(self) -> Iterator[pytest.Item]:
         path, options = self.path, self.config.option
         is_named = self.session.isinitpath(path)
-        # A folder may hold prose; who names a file wants it checked, if not for its examples.
+        # A folder may hold prose; a file that is named is to be checked, if not for its examples.
         is_wanted = is_named and not options.drift_doctests
         is_run = options.drift and is_page(path) and (is_wanted or has_cells(path))
         if is_run:
