@@ -67,9 +67,9 @@ def test_a_misspelt_setting_is_refused(book: Path) -> None:
         book_of(book)
 
 
-@pytest.mark.parametrize("mark", [".git", "pyproject.toml"])
-def test_no_book_is_looked_for_above_a_project(mark: str, book: Path) -> None:
-    (book / "chapters" / mark).touch()
+@pytest.mark.parametrize("name", [".git", "pyproject.toml"])
+def test_no_book_is_looked_for_above_a_project(name: str, book: Path) -> None:
+    (book / "chapters" / name).touch()
     assert book_of(book / "chapters").settings == {}
 
 

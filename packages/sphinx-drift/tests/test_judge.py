@@ -48,8 +48,8 @@ def expecting(text: str, **options: object) -> Expectation:
 def page_of(*cells: tuple[Expectation, ...], tags: frozenset[str] = frozenset()) -> Page:
     return Page(
         tuple(
-            Cell(place + 1, place, 10 + place, "source", tags=tags, expectations=expectations)
-            for place, expectations in enumerate(cells)
+            Cell(index + 1, index, 10 + index, "source", tags=tags, expectations=expectations)
+            for index, expectations in enumerate(cells)
         ),
         complete=True,
     )
