@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
@@ -44,6 +45,12 @@ _ALWAYS_EXCLUDED = (
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell if nobody says otherwise."""
 _OF_A_BOOK = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
+_TAKEN = re.compile(
+    r"(?m)^\s*from\s+([\w.]+)\s+import\s*(?:\*|\(?[\w\s,]*\bextensions\b)|\b([\w.]+)\.extensions\b"
+)
+"""The module from which conf.py takes its extensions."""
+_FOLDER = re.compile(r"[\"']([\w./-]{1,99})[\"']")
+"""What may be a folder that conf.py adds to `sys.path`."""
 _READ = (
     *(f"drift_{entry.name}" for entry in entries(Place.CONF)),
     *(*_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
@@ -149,7 +156,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         What it says; None if it is no book's with cells. Other programs have a ``conf.py``, too.
 
     """
-    if not _OF_A_BOOK.search(conf.read_text("utf-8", "replace")):
+    if not _is_of_a_book(conf):
         return None
     code = "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
@@ -169,6 +176,23 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
             raise ValueError(err.read().strip().rpartition("\n")[2])
         found = [row.partition(_MARK)[2] for row in out.read().splitlines() if _MARK in row]
     return {"include_patterns": ["**"], **json.loads("".join(found))}
+
+
+def _is_of_a_book(conf: Path) -> bool:
+    """Whether ``conf.py``, or a module from which it takes its extensions, names one of a book."""
+    files = [conf]
+    for file in files:  # which grow
+        text = file.read_text("utf-8", "replace")
+        if _OF_A_BOOK.search(text):
+            return True
+        named = [file.parent / name for name in _FOLDER.findall(text)]
+        folders = [*named, file.parent, *conf.parents[:2], *map(Path, sys.path)]
+        for name in filter(None, chain.from_iterable(_TAKEN.findall(text))):
+            own = name.strip(".").replace(".", "/")
+            ends = (".py", "/__init__.py")
+            found = (folder / f"{own}{end}" for folder in folders for end in ends)
+            files += [path for path in found if path not in files and path.is_file()][:1]
+    return False
 
 
 def print_settings() -> None:
