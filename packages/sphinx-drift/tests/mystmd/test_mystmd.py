@@ -189,6 +189,13 @@ def test_what_a_build_hands_over_is_judged(project: Callable[..., Path]) -> None
         assert why in text
 
 
+def test_an_error_that_is_only_printed_is_none(project: Callable[..., Path]) -> None:
+    printed = "  + Exception Group Traceback (most recent call last):\n  | E: 5\n"
+    folder = project(index_md=f"{FRONT}{CELL}```{{expected-output}}\n{printed}```\n")
+    stderr = {"output_type": "stream", "name": "stderr", "text": printed}
+    assert answered(folder, [stderr])["failed"] == []
+
+
 REASONED = f"{RIGHT[:-9]}:reference-only: a draw\n{RIGHT[-9:]}"
 
 
