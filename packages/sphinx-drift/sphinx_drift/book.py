@@ -191,7 +191,8 @@ def _is_of_a_book(conf: Path) -> bool:
             own = name.strip(".").replace(".", "/")
             ends = (".py", "/__init__.py")
             found = (folder / f"{own}{end}" for folder in folders for end in ends)
-            files += [path for path in found if path not in files and path.is_file()][:1]
+            # `Path.is_file` raises where a folder may not be read, or a name is too long.
+            files += [p for p in found if p not in files and os.path.isfile(p)][:1]  # noqa: PTH113
     return False
 
 
