@@ -459,6 +459,22 @@ def test_what_a_notebook_stored_is_compared_but_for_addresses(
     assert len(repeated) == (Kind.DRIFT in expected)
 
 
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ({"plain": "A()", "html": "<i>0.5</i>", "latex": "0.5"}, [Kind.VERIFIED]),
+        ({"plain": "0.5", "html": "0.6", "latex": "0.5"}, [Kind.DRIFT]),
+        ({"plain": "A()", "html": "0.5", "latex": "0.6"}, [Kind.VERIFIED, Kind.DRIFT]),
+        ({"plain": "0.5"}, [Kind.NO_OUTPUT, Kind.UNDOCUMENTED]),
+    ],
+)
+def test_of_what_was_stored_without_its_text_the_forms_are_compared(
+    now: dict[str, str], expected: list[Kind]
+) -> None:
+    page = read_notebook(showing(html="<b>0.5</b>", latex="0.5"))
+    assert kinds(outcomes(page, showing(**now))) == expected
+
+
 PICTURE = {"image/png": "i", "text/plain": "<Figure of 1>"}
 IGNORED = ["nbval-ignore-output"]
 
