@@ -27,6 +27,7 @@ from sphinx_drift.settings import (
     table_in,
 )
 from sphinx_drift.shapes import Place, refuse_unknown
+from sphinx_drift.source.metadata import SHOWING
 
 _EXECUTE = {
     "allow_errors": "nb_execution_allow_errors",
@@ -53,6 +54,7 @@ _TAKES_ON = re.compile(
 """How ``conf.py`` takes its extensions from another module."""
 _READ = (
     *(*_OURS, *_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
+    *(f"nb_{name}" for name in SHOWING),
     *("exclude_patterns", "extensions", "include_patterns"),
 )
 """The settings of conf.py that count here."""
@@ -91,6 +93,12 @@ class Book(NamedTuple):
             variables=settings.get(_ENVIRONMENT) or {},
             is_mystmd=_MYSTMD in settings,
         )
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What it says of the outputs that readers see, by MyST-NB's names."""
+        said = {name: self.settings.get(f"nb_{name}") for name in SHOWING}
+        return {name: value for name, value in said.items() if value is not None}
 
     def excludes(self, page: Path) -> str:
         """Return the setting that excludes a page from the book; nothing if none does."""

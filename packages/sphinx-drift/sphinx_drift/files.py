@@ -93,10 +93,9 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         book = book_of(path.parent)
         if excluded := "" if named else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
-        stderr = not str(book.settings.get("nb_output_stderr", "show")).startswith("remove")
         settings = replace(book.resolved, **requested)
         key, is_mystmd = settings.metadata_key, settings.is_mystmd
-        read = partial(load, path, stderr=stderr, key=key, is_mystmd=is_mystmd)
+        read = partial(load, path, shown=book.shown, key=key, is_mystmd=is_mystmd)
         page, notebook = read() or (Page(), None)
         if notebook is None or not (page.cells or page.problems):
             return Checked(PageResult(str(path)))  # prose; that nothing was checked at all fails
