@@ -147,6 +147,8 @@ class Outcome:
     cell: int = 0
     """Number of the code cell, counted from 1; 0 if it is about none."""
     cell_line: int = 0
+    where: str = ""
+    """Where it is in a notebook, if it is in none of its code cells."""
     body_line: int = 0
     """Line of the page on which the documented text begins."""
     name: str = ""
@@ -161,6 +163,11 @@ class Outcome:
     """The parts of a cell's output that no expectation documents."""
     reference_only: str = ""
     """Why the documented output holds only on the reference environment, if so."""
+
+
+def below(cell: int, row: int) -> str:
+    """Say where in a notebook a row of Markdown is: below a code cell, or above the first."""
+    return f"{f'below cell {cell}' if cell else 'above cell 1'} (line {row})"
 
 
 @dataclass(frozen=True)

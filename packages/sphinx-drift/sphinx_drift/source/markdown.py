@@ -62,6 +62,12 @@ class Fence(NamedTuple):
         """Whether it is an expectation."""
         return self.name == DIRECTIVE
 
+    @property
+    def unread(self) -> Outcome:
+        """What it is where MyST-NB doesn't read it."""
+        message = NEVER_CHECKED if self.is_expectation else NEVER_RUN
+        return Outcome(Kind.NESTED, self.first, message=message)
+
     def opens_another(self, row: str) -> bool:
         """Whether a row of its content would open a fence, were this one closed above it."""
         sign = self.markup[0]
@@ -96,11 +102,7 @@ class Reading:
     @property
     def nested(self) -> list[Outcome]:
         """The cells and expectations that MyST-NB doesn't read."""
-        return [
-            Outcome(Kind.NESTED, f.first, message=NEVER_CHECKED if f.is_expectation else NEVER_RUN)
-            for f in self.fences
-            if not f.is_read
-        ]
+        return [fence.unread for fence in self.fences if not fence.is_read]
 
     def visit(self, text: str, above: int = 0) -> None:
         """Read the page, or the content of a directive below some lines of it."""

@@ -1,6 +1,6 @@
 """Read what a page or notebook documents: its cells, and what each must print."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -8,9 +8,9 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from sphinx_drift.model import Page
+from sphinx_drift.model import Outcome, Page, below
 from sphinx_drift.source.expectations import read_page
-from sphinx_drift.source.markdown import config_without_book, read_markdown
+from sphinx_drift.source.markdown import OPENING, config_without_book, lines_of, read_markdown
 from sphinx_drift.source.metadata import read_front, shown_by
 from sphinx_drift.source.mystmd import add_metadata, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
@@ -55,7 +55,9 @@ def load(
         if is_mystmd:
             add_metadata(notebook)
         quiet = {**shown, "output_stderr": "remove"}
-        return read_notebook(notebook, shown_by(notebook.metadata, key, **quiet)), notebook
+        page = read_notebook(notebook, shown_by(notebook.metadata, key, **quiet))
+        unread = () if is_mystmd else _in_markdown(notebook)
+        return replace(page, problems=(*page.problems, *unread)), notebook
     from myst_nb.core.read import (  # noqa: PLC0415 - an extra
         is_myst_markdown_notebook,
         read_myst_markdown_notebook,
@@ -77,3 +79,13 @@ def load(
     if not is_mystmd:
         page = replace(page, problems=(*page.problems, *reading.nested))
     return (page, notebook) if page.cells or page.problems else None
+
+
+def _in_markdown(notebook: NotebookNode) -> Iterator[Outcome]:
+    """Yield the cells and expectations in a notebook's Markdown, of which MyST-NB reads none."""
+    above = 0
+    for cell in notebook.cells:
+        above += cell.cell_type == "code"
+        if cell.cell_type == "markdown" and any(map(OPENING.match, lines_of(cell.source))):
+            for fence in read_markdown(cell.source, config_without_book()).fences:
+                yield replace(fence.unread, line=1, where=below(above, fence.first))

@@ -84,7 +84,8 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
         document.attributes["drift_claims"] = claims
         with with_clients(client):
             super().parse(inputstring, document)
-        del document.attributes["drift_claims"]
+        for name in ("drift_claims", "drift_nested"):
+            document.attributes.pop(name, None)
         for page, its in unchecked:
             everything = Execution(frozenset(cell.index for cell in page.cells))
             # MyST-NB's client may have replaced the notebook by one from its cache.
@@ -120,9 +121,11 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         with _reporting_errors(document):
             if "source_map" in self.notebook.metadata and not is_notebook(self._path):
                 reading = read_markdown(source, markdown_config(env))
+                document.attributes["drift_nested"] = [f for f in reading.fences if not f.is_read]
                 page = read_page(reading, self.notebook, self.nb_config)
             else:
                 page = read_notebook(self.notebook, self.nb_config)
+                env.metadata[env.docname]["drift_cells"] = [cell.index for cell in page.cells]
             self.page = state_of(env).settings.applied_to(page, self._path)
             is_run = self.page.is_checked and bool(page.cells or page.problems)
             page_state = current_page_state(env)

@@ -210,7 +210,7 @@ def test_a_file_that_an_older_one_replaces_is_read(book: Book, *, live: bool) ->
         draft.replace(book.folder / name)
     assert book.build(CI="").locations == {
         ("stub.md:11", "drift"),
-        ("including.md:1", "unreadable"),
+        ("including.md:3", "nested"),
     }
 
 
