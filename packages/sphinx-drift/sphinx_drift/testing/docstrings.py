@@ -3,11 +3,14 @@
 import doctest
 import functools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from sphinx_drift.source.markdown import config_without_book, lines_of, read_markdown
+
 _OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")
-_FENCE = re.compile(r"(?m)^[ \t]*(?:`{3,}|~{3,}).*$")
+_MARKDOWN = (".md", ".markdown")
 
 
 class _Finder(doctest.DocTestFinder):
@@ -24,16 +27,31 @@ def find_in_text(path: Path, name: str) -> list[doctest.DocTest]:
 
     The outputs that only `sphinx.ext.doctest` compares are among them, and skipped.
     """
-    text = path.read_text("utf-8-sig")
+    lines = lines_of(path.read_text("utf-8-sig"))
     of_sphinx = [
         doctest.Example("", "", lineno=number, options={doctest.SKIP: True})
-        for number, row in enumerate(text.splitlines())
+        for number, row in enumerate(lines)
         if _OF_SPHINX.match(row)
     ]
-    # A fence at the end of Markdown's code ends an example as a blank line does.
-    test = doctest.DocTestParser().get_doctest(_FENCE.sub("", text), {}, name, str(path), 0)
+    if path.suffix.lower() in _MARKDOWN:  # the end of a fence ends an example as a blank line does
+        for number in _bounds("\n".join(lines)):
+            lines[number - 1] = ""
+    globs = {"__name__": "__main__"}  # which classes take for their module
+    test = doctest.DocTestParser().get_doctest("\n".join(lines), globs, name, str(path), 0)
     test.examples += of_sphinx
     return [test] if test.examples else []
+
+
+def _bounds(text: str, above: int = 0) -> Iterator[int]:
+    """Yield the lines that open or close a fence, also in a fence that shows Markdown."""
+    reading = read_markdown(text, config_without_book())
+    for fence in [*reading.fences, *reading.others]:
+        # An example may print fences; one that is shown has an example in it.
+        if not above or (fence.is_closed and ">>>" in fence.content):
+            yield above + fence.first
+            if fence.is_closed:
+                yield above + fence.last
+            yield from _bounds(fence.content, above + fence.first)
 
 
 def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTest]:

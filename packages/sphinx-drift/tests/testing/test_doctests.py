@@ -59,9 +59,11 @@ def test_outcomes_of_an_example(example: str, kinds: str, folder: Path) -> None:
     assert " ".join(outcome.kind.label for outcome in check(folder, example)) == kinds
 
 
-@pytest.mark.parametrize(("text", "wants"), rows(CASES, "Texts"))
-def test_a_fence_ends_an_example(text: str, wants: str, tmp_path: Path) -> None:
-    path = tmp_path / "text.txt"
+@pytest.mark.parametrize(("ending", "text", "wants"), rows(CASES, "Endings"))
+def test_a_fence_of_markdown_ends_an_example(
+    ending: str, text: str, wants: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"text.{ending}"
     path.write_text(text, "utf-8")
     tests = find_in_text(path, "text")
     assert "|".join(each.want.strip() for test in tests for each in test.examples) == wants
