@@ -26,8 +26,13 @@ from sphinx_drift.source.update import Change, change_for
 from sphinx_drift.source.variants import chosen
 
 _ENDINGS = (".md", ".ipynb")
-_UNSEARCHED = (".*", "node_modules", "__pycache__", "_build", "jupyter_execute")
-"""Files and folders that hold no pages."""
+_UNSEARCHED = (
+    *(".*", "node_modules", "__pycache__"),
+    *("_build", "_downloads", "_sources", "jupyter_execute"),
+)
+"""Files and folders that hold no pages, or copies that a build made of them."""
+_OF_PROGRAMS = ("pyvenv.cfg", "conda-meta", ".buildinfo", "environment.pickle")
+"""What is in an environment, and in the folders that Sphinx writes."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,8 @@ class Opened:
 
 def is_searched(path: Path) -> bool:
     """Whether a path is looked at: none that is hidden, or holds built pages or an environment."""
-    return not (any(map(path.match, _UNSEARCHED)) or (path / "pyvenv.cfg").is_file())
+    is_of_program = any((path / name).exists() for name in _OF_PROGRAMS)
+    return not (is_of_program or any(map(path.match, _UNSEARCHED)))
 
 
 def is_page(path: Path) -> bool:
