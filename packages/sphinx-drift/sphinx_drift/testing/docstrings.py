@@ -22,12 +22,12 @@ class _Finder(doctest.DocTestFinder):
         return super()._from_module(module, own)  # type: ignore[misc, no-any-return]
 
 
-def find_in_text(path: Path, name: str) -> list[doctest.DocTest]:
+def find_in_text(path: Path, name: str, encoding: str = "utf-8") -> list[doctest.DocTest]:
     """Return the examples of a text file, which share their variables, as one test.
 
     The outputs that only `sphinx.ext.doctest` compares are among them, and skipped.
     """
-    lines = lines_of(path.read_text("utf-8-sig"))
+    lines = lines_of(path.read_text(encoding).removeprefix("\ufeff"))
     of_sphinx = [
         doctest.Example("", "", lineno=number, options={doctest.SKIP: True})
         for number, row in enumerate(lines)
