@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import Checked, Opened, check, is_page, is_searched, opened, prepare
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.patterns import EVERY_PAGE
+from sphinx_drift.patterns import EVERY_PAGE, Pattern
 from sphinx_drift.report.excerpts import safe_line
 from sphinx_drift.report.formats import exit_status, to_github
 from sphinx_drift.report.summary import summary, unused_filters
@@ -48,9 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.prose:
         notes = [note for file in checked for note in file.notes]
         print("\n".join(notes) or "no sentence nearly says a number that is printed beside it")
-    # One page needs little of what its book sets.
-    for message in _unmatched(books if any(map(Path.is_dir, options.paths)) else [], results):
-        print(message, file=sys.stderr)
+    if not any(map(Path.is_dir, options.paths)):
+        books = []  # one page needs little of what its book sets
+    for pattern in _unmatched(books, [Path(page.file) for page in results]):
+        print(f"require: no page here matches {pattern.text!r}", file=sys.stderr)
+    if unused := _unused(books, results):
+        print(unused, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
 
 
@@ -65,6 +68,13 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
         if not any(map(pattern.matches, paths)):
             raise ValueError(f"--require: no page here matches {pattern.text!r}")
     books = prepare(paths)
+    given = {path.resolve() for path in options.paths}
+    for pattern in _unmatched(books, paths):
+        folder = pattern.folder or Path()
+        is_whole = not given.isdisjoint((folder.resolve(), *folder.resolve().parents))
+        # A build may find a page there that isn't ours.
+        if is_whole and not any(map(pattern.matches, folder.rglob("*"))):
+            raise ValueError(f"require: no page matches {pattern.text!r}")
     files = [opened(path, named=path in options.paths, **requested) for path in paths]
     tasks = [file.task for file in files if isinstance(file, Opened)]
     if options.update and not options.force:
@@ -86,15 +96,17 @@ def _check(files: Sequence[Opened | Checked], options: argparse.Namespace) -> It
         yield checked
 
 
-def _unmatched(books: Sequence[Settings], results: Sequence[PageResult]) -> Iterator[str]:
-    """Say what books or pages name and nothing matches."""
+def _unmatched(books: Iterable[Settings], paths: Sequence[Path]) -> Iterator[Pattern]:
+    """Yield the patterns of books' complete pages that match no path."""
     for pattern in dict.fromkeys(p for book in books for p in book.require):
-        if not any(pattern.matches(Path(result.file)) for result in results):
-            yield f"require: no page here matches {pattern.text!r}"
+        if not any(map(pattern.matches, paths)):
+            yield pattern
+
+
+def _unused(books: Iterable[Settings], results: Sequence[PageResult]) -> str:
+    """Say which filters of books matched nothing; nothing if each did, or nothing ran."""
     ran = any(result.cells and not result.left_out for result in results)
-    filters = dict.fromkeys(f for book in books if ran for f in book.filters)
-    if unused := unused_filters(filters, results):
-        yield unused
+    return unused_filters(dict.fromkeys(f for book in books if ran for f in book.filters), results)
 
 
 def _requested(options: argparse.Namespace) -> dict[str, Any]:

@@ -47,9 +47,13 @@ _OF_A_BOOK = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
 OF_BUILDS = {"drift_live": False}
 """What `conf.py` or `-D` may set for a build alone, with its default."""
 _OURS = tuple(f"drift_{entry.name}" for entry in entries(Place.CONF))
+_TAKES_ON = re.compile(
+    r"\bfrom\s+[\w.]+\s+import\s*(?:\*|\(?[\w\s,]*\bextensions\b)|\w\.extensions\b"
+)
+"""How ``conf.py`` takes its extensions from another module."""
 _READ = (
     *(*_OURS, *_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
-    *("exclude_patterns", "include_patterns"),
+    *("exclude_patterns", "extensions", "include_patterns"),
 )
 """The settings of conf.py that count here."""
 _PATIENCE = 60
@@ -151,13 +155,15 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         Its settings; None if it belongs to no book with cells: other programs have one, too.
 
     """
-    if not _OF_A_BOOK.search(conf.read_text("utf-8", "replace")):
+    text = conf.read_text("utf-8", "replace")
+    is_book = _OF_A_BOOK.search(text)
+    if not (is_book or _TAKES_ON.search(text)):
         return None
     code = "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
     # Files, and no pipes, which a process that conf.py leaves running would hold open.
-    text = partial(TemporaryFile, "w+", encoding="utf-8", errors="replace")
-    with text() as out, text() as err:
+    output = partial(TemporaryFile, "w+", encoding="utf-8", errors="replace")
+    with output() as out, output() as err:
         try:
             done = subprocess.run(command, stdout=out, stderr=err, check=False, timeout=_PATIENCE)
         except subprocess.TimeoutExpired:
@@ -167,10 +173,13 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
             ) from None
         out.seek(0)
         err.seek(0)
+        if done.returncode and not is_book:
+            return None
         if done.returncode:
             raise ValueError(err.read().strip().rpartition("\n")[2])
         found = [row.partition(_PREFIX)[2] for row in out.read().splitlines() if _PREFIX in row]
-    return {"include_patterns": ["**"], **json.loads("".join(found))}
+    settings = {"include_patterns": ["**"], **json.loads("".join(found))}
+    return settings if is_book or _OF_A_BOOK.search(str(settings.get("extensions"))) else None
 
 
 def print_settings() -> None:

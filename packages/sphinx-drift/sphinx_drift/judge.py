@@ -141,9 +141,11 @@ class _CellCheck:
         compared: list[Outcome] = []
         for expectation in self.cell.expectations:
             outcome = self._compared(expectation)
+            # What says again what another does counts once, unless it alone differs.
+            is_alone = expectation.part in FORMS and not compared
             if not (is_notebook and expectation.part in BESIDE):
                 compared.append(outcome)
-            elif outcome.kind.fails and not any(other.kind.fails for other in compared):
+            elif is_alone or (outcome.kind.fails and not any(o.kind.fails for o in compared)):
                 compared.append(replace(outcome, message=f"as {expectation.part.value}"))
         yield from compared
         is_excluded = any(self._excluded(e) for e in self.cell.expectations)

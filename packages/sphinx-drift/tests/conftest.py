@@ -31,7 +31,7 @@ UNSET = {
 }
 TAKEN = "ZMQError: Address already in use"
 HEAD = re.compile(
-    r"(?m)^(?P<file>[^\s:]+):(?P<place>\d+|notebook|cell \d+ \(line \d+\)): (?P<kind>[a-z-]+)"
+    r"(?m)^(?P<file>[^\s:]+):(?P<location>\d+|notebook|cell \d+ \(line \d+\)): (?P<kind>[a-z-]+)"
     r"(?: in cell \d+ \(line \d+\))?:(?: |$)"
 )
 
@@ -41,7 +41,7 @@ class Failure:
     """One failure as a report tells it."""
 
     file: str
-    place: str
+    location: str
     kind: str
     text: str
 
@@ -70,9 +70,9 @@ class Built:
         ]
 
     @property
-    def places(self) -> set[tuple[str, str]]:
+    def locations(self) -> set[tuple[str, str]]:
         """Where it failed, and how: ``("page.md:14", "drift")``."""
-        return {(f"{failure.file}:{failure.place}", failure.kind) for failure in self.failures}
+        return {(f"{failure.file}:{failure.location}", failure.kind) for failure in self.failures}
 
     @property
     def last(self) -> str:

@@ -67,9 +67,38 @@ def test_a_misspelt_setting_is_refused(book: Path) -> None:
         book_of(book)
 
 
-@pytest.mark.parametrize("mark", [".git", "pyproject.toml"])
-def test_no_book_is_looked_for_above_a_project(mark: str, book: Path) -> None:
-    (book / "chapters" / mark).touch()
+@pytest.mark.parametrize(
+    ("conf", "shared", "is_book"),
+    [
+        ("from shared.conf import *", "extensions = ['myst_nb']", True),
+        (
+            "from shared.conf import (\n    project,\n    extensions,\n)",
+            "from .more import *",
+            True,
+        ),
+        ("import shared.conf\nextensions = shared.conf.extensions", "from .more import *", True),
+        ("from shared.conf import project", "from sys import exit\nexit('myst_nb')", False),
+        ("from shared.conf import *", "import sys\nextensions = sys.exit()", False),
+        (f"from {300 * 'a'} import *", "", False),
+    ],
+)
+def test_a_book_may_take_its_extensions_from_elsewhere(
+    conf: str, shared: str, tmp_path: Path, *, is_book: bool
+) -> None:
+    (tmp_path / "tools" / "shared").mkdir(parents=True)
+    (tmp_path / "tools" / "shared" / "conf.py").write_text(f"project = 'x'\n{shared}\n")
+    (tmp_path / "tools" / "shared" / "more.py").write_text("extensions = ['sphinx_drift']\n")
+    (tmp_path / "docs").mkdir()
+    path = (
+        "import sys\nfrom pathlib import Path\nsys.path.append(str(Path('../tools').resolve()))\n"
+    )
+    (tmp_path / "docs" / "conf.py").write_text(f"{path}{conf}\ndrift_twice = True\n")
+    assert book_of(tmp_path / "docs").resolved.twice is is_book
+
+
+@pytest.mark.parametrize("name", [".git", "pyproject.toml"])
+def test_no_book_is_looked_for_above_a_project(name: str, book: Path) -> None:
+    (book / "chapters" / name).touch()
     assert book_of(book / "chapters").settings == {}
 
 

@@ -242,6 +242,7 @@ def test_what_is_verified_is_listed_if_that_is_asked_for(
         (["page.md"], {"DRIFT_POLICY": "loose"}, "DRIFT_POLICY must be one of auto"),
         (["page.md"], {"DRIFT_RUNNER": "Fork"}, "DRIFT_RUNNER must be one of fork, jupyter"),
         (["page.md", "--require", "*,typo/*"], {}, "--require: no page here matches 'typo/*'"),
+        (["."], {"require": "nope/**"}, "require: no page matches 'nope/**'"),
         (["page.md", "--timeout", "0"], {}, "it must be a whole number above 0; got 0"),
         (["page.md", "--update"], {"CI": "true"}, "--update is refused under CI"),
         (["page.md", "--update"], {"CI": "false"}, "nothing was run: page.md is untracked"),
@@ -261,6 +262,8 @@ def test_bad_use(  # noqa: PLR0917, PLR0913 - columns and fixtures
     monkeypatch.chdir(page.parent)
     for name, text in variables.items():
         monkeypatch.setenv(name, text)
+    if required := variables.get("require"):
+        Path("pyproject.toml").write_text(f"[tool.sphinx-drift]\nrequire = ['{required}']\n")
     with pytest.raises(SystemExit) as ended:
         command.main(arguments)
     assert (ended.value.code, calls) == (2, [])

@@ -180,10 +180,10 @@ def test_a_book_on_a_device(book: Book) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "pages", "at_once"), [("cpu", 5, True), ("cuda:0", 4, True), ("cuda:0", 5, False)]
+    ("device", "pages", "at_once"), [("cpu", 5, True), ("cuda:0", 4, True), ("cuda:0", 5, False)]
 )
 def test_four_pages_share_a_device(
-    place: str, pages: int, monkeypatch: pytest.MonkeyPatch, *, at_once: bool
+    device: str, pages: int, monkeypatch: pytest.MonkeyPatch, *, at_once: bool
 ) -> None:
     there = threading.Barrier(pages)
 
@@ -194,7 +194,7 @@ def test_four_pages_share_a_device(
         return False
 
     monkeypatch.setattr("sphinx_drift.run.page.run_page", all_run)
-    pool, variables = Pool(), {DEVICE_VARIABLE: place}
+    pool, variables = Pool(), {DEVICE_VARIABLE: device}
     jobs = [(v4.new_notebook(), Request(Path(str(name))), variables) for name in range(pages)]
     with ThreadPoolExecutor(pages) as clients:
         assert [*clients.map(pool.fetch, jobs)] == [at_once] * pages

@@ -48,8 +48,8 @@ def expecting(text: str, **options: object) -> Expectation:
 def page_of(*cells: tuple[Expectation, ...], tags: frozenset[str] = frozenset()) -> Page:
     return Page(
         tuple(
-            Cell(place + 1, place, 10 + place, "source", tags=tags, expectations=expectations)
-            for place, expectations in enumerate(cells)
+            Cell(index + 1, index, 10 + index, "source", tags=tags, expectations=expectations)
+            for index, expectations in enumerate(cells)
         ),
         complete=True,
     )
@@ -457,6 +457,22 @@ def test_what_a_notebook_stored_is_compared_but_for_addresses(
     assert kinds(outcomes(page, again)) == expected
     repeated = list(compare_runs(page, once, again, Execution(frozenset({0}))))
     assert len(repeated) == (Kind.DRIFT in expected)
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ({"plain": "A()", "html": "<i>0.5</i>", "latex": "0.5"}, [Kind.VERIFIED]),
+        ({"plain": "0.5", "html": "0.6", "latex": "0.5"}, [Kind.DRIFT]),
+        ({"plain": "A()", "html": "0.5", "latex": "0.6"}, [Kind.VERIFIED, Kind.DRIFT]),
+        ({"plain": "0.5"}, [Kind.NO_OUTPUT, Kind.UNDOCUMENTED]),
+    ],
+)
+def test_of_what_was_stored_without_its_text_the_forms_are_compared(
+    now: dict[str, str], expected: list[Kind]
+) -> None:
+    page = read_notebook(showing(html="<b>0.5</b>", latex="0.5"))
+    assert kinds(outcomes(page, showing(**now))) == expected
 
 
 PICTURE = {"image/png": "i", "text/plain": "<Figure of 1>"}

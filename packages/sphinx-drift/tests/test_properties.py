@@ -85,14 +85,14 @@ def test_an_output_is_itself_and_no_other(outputs: list[NotebookNode], data: st.
         unread = {Kind.UNCHECKED} if read.unknown_in(part) else set()
         allowed = {Kind.VERIFIED, Kind.EMPTY} | unread
         assert own <= allowed, own
-        text = plain(text)  # in which tokens have their places
-        places = [token for token in read_tokens(text) if token.text.isalnum()]
+        text = plain(text)  # in which tokens have their positions
+        words = [token for token in read_tokens(text) if token.text.isalnum()]
         # The folder of a kernel's cells and an address read the same, whatever they are.
         varies = "ipykernel_" in text or " at 0x" in text
-        if kinds(text, part) == {Kind.VERIFIED} and places and not varies:
-            place = data.draw(st.sampled_from(places))
-            other = "7" if text[place.start : place.start + 1] != "7" else "8"
-            altered = text[: place.start] + other + text[place.start + 1 :]
+        if kinds(text, part) == {Kind.VERIFIED} and words and not varies:
+            word = data.draw(st.sampled_from(words))
+            other = "7" if text[word.start : word.start + 1] != "7" else "8"
+            altered = text[: word.start] + other + text[word.start + 1 :]
             if not compare(altered, text).same:
                 assert Kind.VERIFIED not in kinds(altered, part), (text, altered)
 
@@ -166,9 +166,9 @@ def test_rounding_passes_and_a_third_digit_does_not(
         assert sizes_of.min() < sizes_of.max() / 1000, (documented, executed, precise)
         return
     third = ((t.start, _THIRD_DIGIT.match(t.text)) for t in read_tokens(documented))
-    places = [start + match.start(1) for start, match in third if match]
-    if places:
-        at = data.draw(st.sampled_from(places))
+    starts = [start + match.start(1) for start, match in third if match]
+    if starts:
+        at = data.draw(st.sampled_from(starts))
         other = (int(documented[at]) + data.draw(st.integers(1, 9))) % 10
         altered = f"{documented[:at]}{other}{documented[at + 1 :]}"
         assert not passes(altered), (altered, executed, precise)

@@ -38,6 +38,8 @@ _KNOWN = re.compile(
 """The elements whose text is all that they show."""
 _LINE, _CELL, _SPACE = "\2", "\0", "\1"
 """The characters for a new line, a new cell, and a space that a reader sees."""
+_WIDEST = 100
+"""The columns of a table, and the rows of a cell, up to which spans count: beyond are no tables."""
 _ALL_BLOCKS = f":is({_BLOCKS}, text, tspan)"  # two are a drawing's
 _SIGNS = {
     f"table, tr, {_ALL_BLOCKS}:not(td *, th *)": (_LINE, _LINE),
@@ -133,6 +135,7 @@ def _structured_text(root: LexborNode) -> str:
         for node in [n for n in pre.traverse(include_text=True) if n.is_text_node]:
             text = node.text_content or ""
             node.replace_with(text.replace(" ", _SPACE).replace("\n", _LINE))
+    _fill_spans(root)
     for selector, (before, after) in _SIGNS.items():
         for node in root.css(selector):
             node.insert_before(before)
@@ -145,6 +148,36 @@ def _structured_text(root: LexborNode) -> str:
         if alt := node.attributes["alt"]:
             node.insert_before(f"[{alt}]")
     return root.text()
+
+
+def _fill_spans(root: LexborNode) -> None:
+    """Write empty cells where one spans several columns or rows, so that all columns agree."""
+    has_spans = root.css_first("[colspan], [rowspan]") is not None
+    for part in root.css("thead, tbody, tfoot") if has_spans else ():
+        below: Counter[int] = Counter()  # how many rows are covered yet, by column
+        for row in (node for node in part.iter() if node.tag == "tr"):
+            column = 0
+            for cell in (node for node in row.iter() if node.tag in {"td", "th"}):
+                while below[column]:
+                    below[column] -= 1
+                    column += 1
+                    cell.insert_before(_CELL)
+                left = max(_WIDEST - column, 1)
+                wide, high = min(_span(cell, "colspan"), left), _span(cell, "rowspan")
+                cell.insert_after(_CELL * (wide - 1))
+                if column < _WIDEST:
+                    below.update(dict.fromkeys(range(column, column + wide), high - 1))
+                column += wide
+            covered = (each for each in below if below[each])
+            for right in range(column, max(covered, default=-1) + 1):
+                below[right] -= bool(below[right])
+                row.insert_child(_CELL)
+
+
+def _span(cell: LexborNode, name: str) -> int:
+    """Return how many columns or rows a cell spans."""
+    found = re.match(r"\s*\+?0*([1-9][0-9]*)", cell.attributes.get(name) or "")
+    return min(int(found[1]), _WIDEST) if found else 1
 
 
 def _line(text: str) -> str:

@@ -1,8 +1,8 @@
-"""Write executed outputs into a notebook, in the form in which it was saved."""
+"""Write executed outputs into a notebook, and leave all else as it is, letter by letter."""
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import nbformat
@@ -13,38 +13,101 @@ from sphinx_drift.output.filters import Filter, apply_filters
 from sphinx_drift.source.notebook import parse_notebook
 from sphinx_drift.source.update_page import Fixes
 
+_BETWEEN = re.compile(r"[\s:,]*")
+"""What parts names and values in JSON."""
+
 
 def notebook_with_outputs(text: str, fixes: Fixes) -> str:
     """Return a notebook whose drifted cells have their executed outputs."""
     if not (fixes.outcomes or fixes.reasons):
         return text
-    notebook = parse_notebook(text.removeprefix("\ufeff"))
+    text = text.removeprefix("\ufeff")
+    stored = json.loads(text)
+    if "cells" not in stored:  # it is of an old format
+        text = nbformat.writes(parse_notebook(text))  # type: ignore[no-untyped-call]
+        stored = json.loads(text)
+    whole = _places(text, text.index("{"))
+    starts = [place.start for place in _places(text, whole["cells"].start).values()]
+    new: list[tuple[slice, Any]] = []
     for number in {outcome.cell for outcome in fixes.outcomes}:
         index = fixes.page.cells[number - 1].index
-        cell, executed = notebook.cells[index], fixes.executed.cells[index]
-        cell.outputs = nbformat.from_dict(_apply_filters(executed.outputs, fixes.filters))  # type: ignore[no-untyped-call]
-        for output in cell.outputs:
-            if "execution_count" in output:
-                output.execution_count = cell.execution_count
+        executed = _apply_filters(fixes.executed.cells[index].outputs, fixes.filters)
+        outputs = _like(stored["cells"][index], executed)
+        new.append((_places(text, starts[index])["outputs"], outputs))
     for number, reason in fixes.reasons.items():
-        metadata = notebook.cells[fixes.page.cells[number - 1].index].metadata
+        index = fixes.page.cells[number - 1].index
+        metadata = stored["cells"][index]["metadata"]
         metadata.setdefault("drift", {})["unchecked"] = reason
-    _add_widgets(notebook, fixes.executed)
-    return _in_form_of(text, notebook)
+        new.append((_places(text, starts[index])["metadata"], metadata))
+    if widgets := fixes.executed.metadata.get("widgets"):
+        _add_widgets(stored["metadata"], widgets)
+        new.append((whole["metadata"], stored["metadata"]))
+    return _replaced(text, new)
 
 
-def _in_form_of(text: str, notebook: NotebookNode) -> str:
-    """Return a notebook with the indent, the order of names and the line ends of a text."""
-    indent = re.match(r"\ufeff?\s*\{\r?\n([ \t]*)", text)
-    stored = json.loads(text.removeprefix("\ufeff"))
-    after = json.dumps(
-        split_lines(notebook),  # type: ignore[no-untyped-call]
-        indent=indent[1] if indent else 1,
-        sort_keys=json.dumps(stored) == json.dumps(stored, sort_keys=True),
-        ensure_ascii=False,
-    )
-    after += "\n" * text.endswith("\n")
-    return after.replace("\n", "\r\n") if "\r\n" in text else after
+def _places(text: str, start: int) -> dict[str | int, slice]:
+    """Return where the values of an object or a list stand that begins at an index of JSON."""
+    decode, found = json.JSONDecoder().raw_decode, dict[str | int, slice]()
+    at = _after(text, start + 1)
+    while text[at] not in "]}":
+        name: str | int = len(found)
+        if text[start] == "{":
+            name, at = decode(text, at)
+            at = _after(text, at)
+        _, end = decode(text, at)
+        found[name] = slice(at, end)
+        at = _after(text, end)
+    return found
+
+
+def _after(text: str, at: int) -> int:
+    """Return where the next name or value begins in JSON, or what holds them ends."""
+    between = _BETWEEN.match(text, at)
+    return between.end() if between else at
+
+
+def _replaced(text: str, new: Iterable[tuple[slice, Any]]) -> str:
+    """Return JSON with new values, written as the others are."""
+    stored = json.loads(text)
+    indent = re.match(r"\s*\{\r?\n([ \t]*)", text)
+    is_tight = re.match(r'\s*\{"\w+":\S', text)
+    sort_keys = json.dumps(stored) == json.dumps(stored, sort_keys=True)
+    is_escaped = text.isascii() and not json.dumps(stored, ensure_ascii=False).isascii()
+    for place, value in sorted(new, key=lambda each: each[0].start, reverse=True):
+        if json.loads(text[place]) == value:
+            continue
+        written = json.dumps(
+            value,
+            indent=indent[1] if indent else None,
+            separators=(",", ":") if is_tight else None,
+            sort_keys=sort_keys,
+            ensure_ascii=is_escaped,
+        )
+        row = text[: place.start].rpartition("\n")[2]
+        margin = row[: len(row) - len(row.lstrip())]
+        written = written.replace("\n", ("\r\n" if "\r\n" in text else "\n") + margin)
+        text = text[: place.start] + written + text[place.stop :]
+    return text
+
+
+def _like(stored: dict[str, Any], outputs: Sequence[Any]) -> list[Any]:
+    """Return executed outputs as a cell has its own: its lines, counts and order of names."""
+    cell = nbformat.v4.new_code_cell(outputs=nbformat.from_dict(outputs))  # type: ignore[no-untyped-call]
+    if not isinstance(stored["source"], str):
+        split_lines(NotebookNode(cells=[cell]))  # type: ignore[no-untyped-call]
+    for output in cell.outputs:
+        if "execution_count" in output:
+            output["execution_count"] = stored.get("execution_count")
+    before = [*stored["outputs"], *({} for _ in outputs)]
+    return [_in_order(new, old) for new, old in zip(cell.outputs, before, strict=False)]
+
+
+def _in_order(new: Any, old: Any) -> Any:
+    """Return a value whose names stand in the order that they had."""
+    if not (isinstance(new, dict) and isinstance(old, dict)):
+        return new
+    names = [*(name for name in old if name in new), *(name for name in new if name not in old)]
+    return {name: _in_order(new[name], old.get(name)) for name in names}
 
 
 def _apply_filters(value: Any, filters: Sequence[Filter]) -> Any:
@@ -59,8 +122,8 @@ def _apply_filters(value: Any, filters: Sequence[Filter]) -> Any:
     return apply_filters(value, filters) if isinstance(value, str) else value
 
 
-def _add_widgets(notebook: NotebookNode, executed: NotebookNode) -> None:
+def _add_widgets(metadata: dict[str, Any], executed: dict[str, Any]) -> None:
     """Keep the state of widgets that new outputs show, beside that of the others."""
-    for mime, new in executed.metadata.get("widgets", {}).items():
-        stored = notebook.metadata.setdefault("widgets", {}).setdefault(mime, new)
+    for mime, new in executed.items():
+        stored = metadata.setdefault("widgets", {}).setdefault(mime, new)
         stored["state"] = {**stored.get("state", {}), **new.get("state", {})}

@@ -1,15 +1,18 @@
 """Find the examples of a module or a text file."""
 
+import ast
 import doctest
 import functools
 import re
 from collections.abc import Iterator
+from inspect import cleandoc
 from pathlib import Path
 from types import ModuleType
 
 from sphinx_drift.source.markdown import config_without_book, lines_of, read_markdown
 
 _OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _MARKDOWN = (".md", ".markdown")
 
 
@@ -56,12 +59,33 @@ def _bounds(text: str, above: int = 0) -> Iterator[int]:
 
 def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTest]:
     """Return the docstrings with examples that the standard library finds in a module."""
-    tests = _Finder().find(module) if module else []
-    text = path.read_text("utf-8-sig", "replace")
+    if module is None:
+        return []
+    tests = [test for test in _Finder().find(module) if test.examples]
+    source = path.read_bytes()
+    text, written = source.decode("utf-8-sig", "replace"), _written(source, module.__name__)
     for test in tests:
-        if test.lineno is None and (start := text.find(test.docstring or "")) >= 0:
-            test.lineno = text.count("\n", 0, start)  # of a property, before Python 3.13
-    return [test for test in tests if test.examples]
+        found = written.get(cleandoc(test.docstring or ""), [])
+        found = [each for each in found if each[0] == test.name] or found
+        if found and test.lineno not in {line for _, line in found}:
+            test.lineno = found[0][1]  # that of a decorator's function was found, or none
+        elif test.lineno is None and (start := text.find(test.docstring or "")) >= 0:
+            test.lineno = text.count("\n", 0, start)  # of a text in `__test__`
+    return tests
+
+
+def _written(source: bytes, module: str) -> dict[str, list[tuple[str, int]]]:
+    """Return whose docstring each is in a module, by its text, and the line before it."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    nodes: list[tuple[ast.AST, str]] = [(ast.parse(source), module)]
+    for node, name in nodes:  # which grow
+        own = name
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            own = f"{name}.{node.name}"
+        if isinstance(node, _DOCUMENTED) and (docstring := ast.get_docstring(node)):
+            found.setdefault(docstring, []).append((own, node.body[0].lineno - 1))
+        nodes += [(child, own) for child in ast.iter_child_nodes(node)]
+    return found
 
 
 def line_of(test: doctest.DocTest, example: doctest.Example) -> int:

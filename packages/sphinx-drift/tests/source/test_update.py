@@ -443,15 +443,30 @@ def test_only_the_drifted_outputs_of_a_notebook_change(
     assert updated(path) == f"{nbformat.writes(stored)}\n"
 
 
+TIGHT = {"separators": (",", ":")}
+
+
 @pytest.mark.parametrize("end", ["", "\n"])
-@pytest.mark.parametrize("is_sorted", [False, True])
-@pytest.mark.parametrize("indent", [0, 1, 2, "\t"])
+@pytest.mark.parametrize("is_split", [False, True])
+@pytest.mark.parametrize(
+    "form",
+    [
+        *({"indent": indent, "sort_keys": True} for indent in (0, 1, 2, "\t", None)),
+        *({"ensure_ascii": is_ascii, **TIGHT} for is_ascii in (False, True)),
+    ],
+)
 def test_a_notebook_is_written_as_it_was(
-    indent: int | str, end: str, tmp_path: Path, *, is_sorted: bool
+    form: dict[str, Any], end: str, tmp_path: Path, *, is_split: bool
 ) -> None:
-    one = nbformat.v4.new_code_cell("print(0.25, 'é')", outputs=[stream("0.26 é\n")])
-    stored = split_lines(nbformat.v4.new_notebook(cells=[one], metadata={"colab": {}}))
-    text = json.dumps(stored, indent=indent, sort_keys=is_sorted, ensure_ascii=False) + end
+    value = {"data": {"text/plain": "0.26 é"}, "metadata": {}, "output_type": "display_data"}
+    code = "displayed = [{'text/plain': '0.25 é'}]\nprint(7, 'é')"
+    outputs = [stream("7 é\n"), nbformat.from_dict(value)]
+    one = nbformat.v4.new_code_cell(code, outputs=outputs)
+    metadata = {"colab": {"x": "🙂"}, "widgets": {"a": {"state": {}}}}
+    stored = nbformat.v4.new_notebook(cells=[one], metadata=metadata)
+    stored = split_lines(stored) if is_split else stored
+    text = json.dumps(stored, **{"ensure_ascii": False, **form}) + end
+    text = text.replace('"colab"', '"colab" :[ 1E5, 3 ], "other"')
     path = tmp_path / "notebook.ipynb"
     path.write_text(text, "utf-8")
     assert updated(path) == text.replace("0.26", "0.25")

@@ -94,8 +94,8 @@ def test_what_a_page_or_the_book_requires_fails(book: Book) -> None:
     for name, (text, _, _) in REQUIRED.items():
         (book.folder / name).write_text(text + "\n", "utf-8")
     built = book.build()
-    failures = {(failure.file, failure.place, failure.kind) for failure in built.failures}
-    assert failures >= {(name, place, kind) for name, (_, place, kind) in REQUIRED.items()}
+    failures = {(failure.file, failure.location, failure.kind) for failure in built.failures}
+    assert failures >= {(name, location, kind) for name, (_, location, kind) in REQUIRED.items()}
     put(book, ["gone*"])
     assert "no page matches 'gone*'" in book.build().stderr
 
@@ -166,9 +166,9 @@ def test_what_the_projects_file_requires_is_seen_in_the_next_build(book: Book) -
     book.configure(drift_require=None)
     book.write("page.md", cell("print(1)", "1"))
     book.write("prints.md", cell("print(2)"))
-    for require, places in (("expected", set()), ("all", {("prints.md:7", "undocumented")})):
+    for require, locations in (("expected", set()), ("all", {("prints.md:7", "undocumented")})):
         (book.folder / "pyproject.toml").write_text(f'[tool.sphinx-drift]\nrequire = "{require}"\n')
-        assert book.build().places == places
+        assert book.build().locations == locations
 
 
 @pytest.mark.parametrize("live", [False, True])
@@ -184,7 +184,10 @@ def test_a_file_that_an_older_one_replaces_is_read(book: Book, *, live: bool) ->
         draft.write_text(text)
         os.utime(draft, (1_500_000_000, 1_500_000_000))
         draft.replace(book.folder / name)
-    assert book.build(CI="").places == {("stub.md:11", "drift"), ("including.md:1", "unreadable")}
+    assert book.build(CI="").locations == {
+        ("stub.md:11", "drift"),
+        ("including.md:1", "unreadable"),
+    }
 
 
 MADE = "import sys, types\nmade = types.ModuleType('made')\nmade.__file__ = '_made.py'\n"
@@ -242,6 +245,6 @@ def test_filters_of_the_book_are_counted_and_told_if_they_match_nothing(book: Bo
     book.configure(drift_filters=[day, gone])
     book.write("page.md", cell(today.format(0.6), "2020-01-01 0.5 <object object at 0x0>"))
     drifted = book.build()
-    assert drifted.places == {("page.md:12", "drift")}
+    assert drifted.locations == {("page.md:12", "drift")}
     assert "documented 0.5, executed 0.6" in drifted.report
     assert "drift_filters: nothing was filtered as gone" in drifted.stderr

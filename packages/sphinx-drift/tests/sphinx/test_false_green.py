@@ -37,7 +37,7 @@ def test_failure_is_reported_again_when_nothing_changed(options: str, book: Book
     first = book.build(*options.split())
     again = book.build(*options.split())
     assert (first.status, again.status) == (1, 1)
-    assert first.places == {("one.md:11", "drift"), ("two.md:11", "drift")}
+    assert first.locations == {("one.md:11", "drift"), ("two.md:11", "drift")}
     assert again.report == first.report
 
 
@@ -46,7 +46,7 @@ def test_loading_the_extension_later_checks_pages_read_before(book: Book) -> Non
     book.configure(extensions=["myst_nb"])
     assert book.build().status == 0
     book.configure()
-    assert book.build().places == {("page.md:11", "drift")}
+    assert book.build().locations == {("page.md:11", "drift")}
 
 
 # Pages that change --------------------------------------------------------------------
@@ -66,9 +66,11 @@ def test_what_is_deleted_is_missed(book: Book) -> None:
     assert book.build().status == 0
     put(book, **{name: text for name, (text, _) in DELETED.items()})
     built = book.build()
-    places = {name: place for name, (_, place) in DELETED.items() if place}
-    assert built.places == {(f"{name}.md:{line}", kind) for name, (line, kind) in places.items()}
-    assert built.results.keys() == places.keys()
+    failing = {name: found for name, (_, found) in DELETED.items() if found}
+    assert built.locations == {
+        (f"{name}.md:{line}", kind) for name, (line, kind) in failing.items()
+    }
+    assert built.results.keys() == failing.keys()
 
 
 def test_deleted_page_is_forgotten_and_an_empty_book_fails(book: Book) -> None:
@@ -101,7 +103,7 @@ def test_an_error_of_ours_is_no_pass(book: Book) -> None:
     put(book, page=GOOD)
     book.configure(DEFECT)
     built = book.build()
-    assert built.places == {("page.md:1", "could-not-check")}
+    assert built.locations == {("page.md:1", "could-not-check")}
     assert "a defect" in built.report
 
 
@@ -122,7 +124,7 @@ def test_every_builder_fails(builder: str, shelf: Book) -> None:
     own = ("-d", "_out/own") if builder == "gettext" else ()
     built = shelf.build(*own, builder=builder)
     assert built.status == 1
-    assert built.places == {("index.md:13", "drift")}
+    assert built.locations == {("index.md:13", "drift")}
     if builder in ("xml", "epub"):  # there nobody could open marks
         (page,) = built.outdir.glob("index.x*ml")
         assert not re.search("drift.mark", page.read_text("utf-8"))
@@ -216,7 +218,7 @@ def test_a_widget_is_documented_where_its_text_is_shown(
     book.write("page.md", cell("print(1)", "1"), cell(widget))
     built = book.build(builder=builder)
     assert built.status == status
-    assert built.places == ({("page.md:15", "undocumented")} if status else set())
+    assert built.locations == ({("page.md:15", "undocumented")} if status else set())
 
 
 def test_each_of_two_equal_outputs_has_its_own_mark(book: Book) -> None:
@@ -230,4 +232,4 @@ def test_each_of_two_equal_outputs_has_its_own_mark(book: Book) -> None:
     built = book.build(builder="html")
     html = (built.outdir / "page.html").read_text("utf-8")
     assert re.findall(r"drift-mark drift-(\w+)", html) == ["drift", "verified"]
-    assert built.places == {("page.md:11", "drift")}
+    assert built.locations == {("page.md:11", "drift")}

@@ -31,7 +31,7 @@ def test_another_copy_fails_though_it_prints_the_same(book: Book, tmp_path: Path
     assert book.build(PYTHONPATH=str(ours)).status == 0
     built = book.build(PYTHONPATH=str(copy))
     assert built.status == 1
-    assert built.places == {(f"{name}.md:7", "elsewhere") for name in names}
+    assert built.locations == {(f"{name}.md:7", "elsewhere") for name in names}
     for name, failure in zip(sorted(names), built.failures, strict=True):
         report = " ".join(failure.text.split())
         assert f"expected `{name}` from {ours}" in report

@@ -34,8 +34,8 @@ def declared(page: Path) -> list[tuple[str, str, list[str]]]:
     for line in _comments(page):
         name, _, value = line.partition(": ")
         if name == "% fails":
-            place, _, kind = value.rpartition(" ")
-            result.append((place, kind, []))
+            location, _, kind = value.rpartition(" ")
+            result.append((location, kind, []))
         elif name == "% says":
             result[-1][-1].append(value)
     return result
@@ -87,7 +87,9 @@ def assert_failures(page: Path, built: Built) -> None:
     assert expected, f"{page.name} names no failure"
     told = [f for f in built.failures if f.file == page.name]
     failures = [f for f in told if f.kind != Kind.OTHER_VARIANT.label]
-    assert [(f.place, f.kind) for f in failures] == [(place, kind) for place, kind, _ in expected]
+    assert [(f.location, f.kind) for f in failures] == [
+        (location, kind) for location, kind, _ in expected
+    ]
     for failure, (_, _, says) in zip(failures, expected, strict=True):
         text = " ".join(failure.text.split())
         assert [words for words in says if words not in text] == [], failure.text
@@ -206,7 +208,7 @@ def test_what_holds_on_the_reference_alone(book: Book, *, there: bool) -> None:
     built = book.build(builder="html")
     same, other = ((built.outdir / f"{n}.html").read_text("utf-8") for n in ("same", "index"))
     if there:
-        assert built.places == {("index.md:21", "drift")}
+        assert built.locations == {("index.md:21", "drift")}
         words = f"It holds on the reference environment alone: {reason}."
         assert (words in same, words in other) == (True, False)
         return

@@ -50,7 +50,7 @@ def test_whatever_a_page_reads_is_read_again(book: Book) -> None:
 
     write_world(book, "three", "2")
     changed = book.build(PYTHONPATH=packages, BOOK_NUMBER="three")
-    drifted = {file.partition(".")[0] for file, kind in changed.places if kind == "drift"}
+    drifted = {file.partition(".")[0] for file, kind in changed.locations if kind == "drift"}
     assert drifted == {*READS, "loading"}
 
 
@@ -123,7 +123,7 @@ def test_a_cached_module_of_the_same_second_and_size_is_not_trusted(mode: str, b
             os.utime(late, (moment, moment))
         built = book.build(PYTHONDONTWRITEBYTECODE="")
         drifted = {(f"{name}.md:12", "drift") for name in moments}
-        assert built.places == (set() if number == 1 else drifted)
+        assert built.locations == (set() if number == 1 else drifted)
 
 
 CLOCK = "import time; now = time.time_ns; time.time_ns = lambda: now() + 90_000 * 10**9"
@@ -136,11 +136,11 @@ def test_a_page_that_changed_while_the_clock_was_ahead_is_read(book: Book) -> No
     assert book.build().status == 0
     book.configure()
     book.write("page.md", cell("print(0.75)", "0.25"))
-    assert book.build().places == {("page.md:11", "drift")}
+    assert book.build().locations == {("page.md:11", "drift")}
 
 
 def test_a_complete_page_shows_nothing_that_another_glues(book: Book) -> None:
     book.configure(drift_require=["b.md"])
     book.write("a.md", GLUES)
     book.write("b.md", "It is {glue:text}`a.md::it:.1%`.")
-    assert book.build().places == {("b.md:7", "undocumented")}
+    assert book.build().locations == {("b.md:7", "undocumented")}

@@ -19,6 +19,22 @@ from sphinx_drift.testing.examples import check_examples
 
 EXACT = Settings(Policy.EXACT)
 CASES = Path(__file__).with_name("doctests.txt")
+DECORATORS = """
+import functools, typing
+
+def wrapped(function):
+    @functools.wraps(function)
+    def call(*values):
+        return function(*values)
+    return call
+
+def renamed(function):
+    def call(*values):
+        return function(*values)
+    call.__doc__ = function.__doc__
+    return call
+
+"""
 
 
 @pytest.fixture
@@ -76,20 +92,19 @@ def test_filters_of_the_project_hold_for_docstrings(folder: Path) -> None:
     assert kinds == [Kind.DRIFT, Kind.VERIFIED]
 
 
-def test_equal_docstrings_are_told_apart(folder: Path) -> None:
-    docstring = '"""Return.\n\n    >>> 2\n    9\n    """'
-    source = "".join(f"def {name}():\n    {docstring}\n\n\n" for name in "ab")
-    assert [(o.kind, o.line) for o in checked(folder, source)] == [
-        (Kind.DRIFT, 4),
-        (Kind.DRIFT, 12),
-    ]
-
-
-@pytest.mark.parametrize("decorator", ["property", "functools.cached_property"])
-def test_examples_of_a_property_are_found(decorator: str, folder: Path) -> None:
-    method = f'@{decorator}\n    def b(self):\n        """\n        >>> 2\n        9\n        """'
-    (outcome,) = checked(folder, f"import functools\n\nclass A:\n    {method}\n")
-    assert (outcome.kind, outcome.line) == (Kind.DRIFT, 7)
+@pytest.mark.parametrize(
+    "decorator", ["typing.final", "property", "functools.cached_property", "wrapped", "renamed"]
+)
+def test_examples_have_lines_of_their_own(decorator: str, folder: Path) -> None:
+    docstring = '"""Return.\n\n        >>> 2\n        9\n        """'
+    source = f"{DECORATORS}class A:\n" + "".join(
+        f'    @{decorator}\n    def {name}(self, a: "int" = 0):\n        {docstring}\n'
+        for name in "bc"
+    )
+    source += '__test__ = {"d": """\n>>> 2\n9\n"""}\n'
+    lines = [number for number, row in enumerate(source.splitlines(), 1) if ">>> 2" in row]
+    outcomes = checked(folder, source)
+    assert [(o.kind, o.line) for o in outcomes] == [(Kind.DRIFT, line) for line in lines]
 
 
 @pytest.mark.parametrize(("number", "kind"), [(1, Kind.VERIFIED), (3, Kind.DRIFT)])
