@@ -2,12 +2,11 @@
 
 import ast
 import doctest
-import functools
+import inspect
 import re
 from collections.abc import Iterator
-from inspect import cleandoc
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 from sphinx_drift.source.markdown import config_without_book, lines_of, read_markdown
 
@@ -17,12 +16,22 @@ _MARKDOWN = (".md", ".markdown")
 
 
 class _Finder(doctest.DocTestFinder):
-    """Finds the examples of a `functools.cached_property` before Python 3.13, too."""
+    """Finds the examples of a function in what a decorator made, such as a cached property."""
 
     def _from_module(self, module: ModuleType | None, thing: object) -> bool:
         # Its class is of another module; the function that it holds is of this one.
-        own = thing.func if isinstance(thing, functools.cached_property) else thing
-        return super()._from_module(module, own)  # type: ignore[misc, no-any-return]
+        return super()._from_module(module, _function_in(thing))  # type: ignore[misc, no-any-return]
+
+    def _find(self, tests: list[doctest.DocTest], thing: object, *others: object) -> None:
+        super()._find(tests, _function_in(thing), *others)  # type: ignore[misc]
+
+
+def _function_in(thing: object) -> object:
+    """Return the function that a descriptor holds, as those of functools do, or what is given."""
+    if isinstance(thing, (ModuleType, type, FunctionType)):
+        return thing
+    held = inspect.getattr_static(thing, "func", None)
+    return held if inspect.isfunction(held) else thing
 
 
 def find_in_text(path: Path, name: str, encoding: str = "utf-8") -> list[doctest.DocTest]:
@@ -65,7 +74,7 @@ def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTes
     source = path.read_bytes()
     text, written = source.decode("utf-8-sig", "replace"), _written(source, module.__name__)
     for test in tests:
-        found = written.get(cleandoc(test.docstring or ""), [])
+        found = written.get(inspect.cleandoc(test.docstring or ""), [])
         found = [each for each in found if each[0] == test.name] or found
         if found and test.lineno not in {line for _, line in found}:
             test.lineno = found[0][1]  # that of a decorator's function was found, or none

@@ -159,7 +159,7 @@ class _Runner(doctest.DocTestRunner):
         """Keep what was raised; of a docstring that is skipped, such as by pytest, the rest too."""
         message = "".join(traceback.format_exception_only(exc_info[1])).strip()
         kind = Kind.RAISED
-        if exc_info[0].__name__ in {"Skipped", "SkipTest"}:  # of `pytest` and `unittest`
+        if exc_info[0].__name__ in {"Skipped", "SkipTest", "XFailed"}:  # pytest's and unittest's
             kind = Kind.UNCHECKED
             self.optionflags |= doctest.FAIL_FAST
         self._keep(test, example, Outcome(kind, 0, documented=example.want, message=message))

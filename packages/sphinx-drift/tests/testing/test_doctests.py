@@ -34,6 +34,18 @@ def renamed(function):
     call.__doc__ = function.__doc__
     return call
 
+def func():
+    pass
+
+class Lazy:
+    __module__ = "another"
+
+    def __init__(self, function):
+        self.func, self.__doc__ = function, function.__doc__
+
+    def __get__(self, one, owner=None):
+        return self.func(one)
+
 """
 
 
@@ -93,7 +105,11 @@ def test_filters_of_the_project_hold_for_docstrings(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "decorator", ["typing.final", "property", "functools.cached_property", "wrapped", "renamed"]
+    "decorator",
+    [
+        *("typing.final", "property", "functools.cached_property", "wrapped", "renamed"),
+        *("functools.singledispatchmethod", "Lazy", "functools.partialmethod"),
+    ],
 )
 def test_examples_have_lines_of_their_own(decorator: str, folder: Path) -> None:
     docstring = '"""Return.\n\n        >>> 2\n        9\n        """'
