@@ -5,6 +5,7 @@ import doctest
 import inspect
 import re
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from types import FunctionType, ModuleType
 
@@ -31,6 +32,7 @@ def _function_in(thing: object) -> object:
     if isinstance(thing, (ModuleType, type, FunctionType)):
         return thing
     held = inspect.getattr_static(thing, "func", None)
+    held = getattr(held, "__func__", held)  # of a class method
     return held if inspect.isfunction(held) else thing
 
 
@@ -55,14 +57,15 @@ def find_in_text(path: Path, name: str, encoding: str = "utf-8") -> list[doctest
 
 
 def _bounds(text: str, above: int = 0) -> Iterator[int]:
-    """Yield the lines that open or close a fence, also in a fence that shows Markdown."""
-    reading = read_markdown(text, config_without_book())
-    for fence in [*reading.fences, *reading.others]:
-        # An example may print fences; one that is shown has an example in it.
-        if not above or (fence.is_closed and ">>>" in fence.content):
+    """Yield the lines that open or close a fence, also in one that shows or holds Markdown."""
+    reading, last = read_markdown(text, config_without_book()), 0
+    for fence in sorted((*reading.fences, *reading.others), key=attrgetter("first")):
+        # An example may print fences; one in another is a fence if an example is in it.
+        if fence.first > last and (not above or (fence.is_closed and ">>>" in fence.content)):
+            last = fence.last
             yield above + fence.first
             if fence.is_closed:
-                yield above + fence.last
+                yield above + last
             yield from _bounds(fence.content, above + fence.first)
 
 

@@ -65,9 +65,9 @@ def doctest_namespace() -> dict[str, Any]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out what was built from pages."""
-    is_folder = config.option.drift and collection_path.is_dir()
-    return True if is_folder and not is_searched(collection_path) else None
+    """Leave out what the command leaves out, such as what was built from pages."""
+    is_ours = config.option.drift and (collection_path.is_dir() or is_page(collection_path))
+    return True if is_ours and not is_searched(collection_path) else None
 
 
 @pytest.hookimpl(wrapper=True)

@@ -109,6 +109,7 @@ def test_filters_of_the_project_hold_for_docstrings(folder: Path) -> None:
     [
         *("typing.final", "property", "functools.cached_property", "wrapped", "renamed"),
         *("functools.singledispatchmethod", "Lazy", "functools.partialmethod"),
+        "functools.singledispatchmethod\n    @classmethod",
     ],
 )
 def test_examples_have_lines_of_their_own(decorator: str, folder: Path) -> None:

@@ -87,6 +87,7 @@ def test_a_page_is_a_test_and_is_told_as_by_the_command(
         "docs/silent.md": FRONT + cell("print(1)"),
         "docs/prose.md": "# Prose\n",
         "docs/_build/copy.md": FRONT + cell("print(1)", "2"),
+        "docs/.hidden.md": FRONT + cell("print(1)", "2"),
         "site/.buildinfo": "",
         "site/copy.md": FRONT + cell("print(1)", "2"),
         "unmarked.md": cell("print(1)", "1"),
