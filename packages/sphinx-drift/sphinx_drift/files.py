@@ -28,11 +28,11 @@ from sphinx_drift.source.variants import chosen
 _ENDINGS = (".md", ".ipynb")
 _UNSEARCHED = (
     *(".*", "node_modules", "__pycache__"),
-    *("_build", "_downloads", "_sources", "jupyter_execute"),
+    *("_build", "_downloads", "_sources", "doctrees", "jupyter_execute"),
 )
 """Files and folders that hold no pages, or copies that a build made of them."""
-_OF_PROGRAMS = ("pyvenv.cfg", "conda-meta", ".buildinfo", "environment.pickle")
-"""What is in an environment, and in the folders that Sphinx writes."""
+_OF_PROGRAMS = ("pyvenv.cfg", "conda-meta", ".buildinfo")
+"""What is in an environment, and in a folder that Sphinx writes."""
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,7 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
         "_build/bad.md": GOOD,
         "_downloads/a1b2/bad.md": GOOD,
         "sub/_sources/bad.md": GOOD,
+        "out/doctrees/nbsphinx/bad.md": GOOD,
         "sub/node_modules/bad.md": GOOD,
         "sub/.ipynb_checkpoints/own-checkpoint.ipynb": "{",
         ".dot.ipynb": "{",
@@ -152,9 +153,7 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
     assert len(re.findall(r"(?m)^::error.*sub/own\.ipynb:cell 2 \(line 2\): drift", out)) == 1
 
 
-@pytest.mark.parametrize(
-    "sign", ["pyvenv.cfg", "conda-meta/history", ".buildinfo", "environment.pickle"]
-)
+@pytest.mark.parametrize("sign", ["pyvenv.cfg", "conda-meta/history", ".buildinfo"])
 def test_linked_folders_are_followed_and_those_of_other_programs_left_out(
     sign: str, tmp_path: Path
 ) -> None:
