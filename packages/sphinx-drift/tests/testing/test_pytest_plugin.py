@@ -169,13 +169,17 @@ def test_the_cells_and_the_examples_of_a_text_are_tests(pytester: pytest.Pyteste
     result.stdout.fnmatch_lines(["*nothing was checked*"])
 
 
-def test_pytest_finds_the_plugin_and_imports_nothing_for_it() -> None:
+@pytest.mark.parametrize("module", [PLUGIN[1], "sphinx_drift.run.__main__"])
+def test_what_starts_first_loads_neither_sphinx_nor_nbformat(module: str) -> None:
+    code = f"import sys, {module}\nassert not {{'nbformat', 'sphinx'}} & sys.modules.keys()"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_pytest_finds_the_plugin_once() -> None:
     pyproject = Path(__file__).parents[2] / "pyproject.toml"
     points = tomllib.loads(pyproject.read_text("utf-8"))["project"]["entry-points"]["pytest11"]
     # By any other name, `-p sphinx_drift.pytest_plugin` would register it a second time.
     assert points == {PLUGIN[1]: PLUGIN[1]}
-    code = f"import sys, {PLUGIN[1]}\nassert 'nbformat' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # Docstrings ------------------------------------------------------------------------------
