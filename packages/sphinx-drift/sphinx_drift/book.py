@@ -236,9 +236,9 @@ def _read_myst(file: Path) -> Mapping[str, Any] | None:
 
 
 def _project_in(file: Path, *below: Path) -> dict[str, Any] | None:
-    """Return the project of a file; what it doesn't say, the files say that it extends.
+    """Return the project of a file, with what the files that it extends say; None without one.
 
-    The last of these comes first. Those on the web aren't read.
+    Its own values come first, then those of the last file. Files on the web aren't read.
     """
     if file in below:
         raise ValueError(f"{file} extends itself")

@@ -58,8 +58,9 @@ class Opened:
 
 def is_searched(path: Path) -> bool:
     """Whether a path is looked at: none that is hidden, or holds built pages or an environment."""
-    is_of_program = any((path / name).exists() for name in _OF_PROGRAMS)
-    return not (is_of_program or any(map(path.match, _UNSEARCHED)))
+    if any(map(path.match, _UNSEARCHED)):
+        return False
+    return not any((path / name).exists() for name in _OF_PROGRAMS)
 
 
 def is_page(path: Path) -> bool:

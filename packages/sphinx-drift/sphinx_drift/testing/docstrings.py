@@ -32,7 +32,8 @@ def _function_in(thing: object) -> object:
     if isinstance(thing, (ModuleType, type, FunctionType)):
         return thing
     held = inspect.getattr_static(thing, "func", None)
-    held = getattr(held, "__func__", held)  # of a class method
+    if isinstance(held, (classmethod, staticmethod)):
+        held = held.__func__
     return held if inspect.isfunction(held) else thing
 
 

@@ -66,8 +66,8 @@ class _Checker(doctest.OutputChecker):
         texts = apply_filters(want, self._filters), apply_filters(got, self._filters)
         self.last = _outcome_of(*texts, optionflags)
         # What `...` matches may be what a filter replaces, in one text or in both.
-        read = [each for each in self._filters if each.pattern.search(want)]
-        for some in (read, ()):
+        in_want = [each for each in self._filters if each.pattern.search(want)]
+        for some in (in_want, ()):
             if _matches(apply_filters(want, some), apply_filters(got, some), optionflags):
                 self.last = _verified(self.last)
         return self.last.verdict.same
