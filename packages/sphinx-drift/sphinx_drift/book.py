@@ -231,9 +231,8 @@ def _read_yaml(file: Path) -> Mapping[str, Any]:
 
 def _read_myst(file: Path) -> Mapping[str, Any] | None:
     """Read a ``myst.yml``; None if it has no project, as one of a site alone."""
-    written = yaml.safe_load(file.read_text("utf-8"))
-    project = written.get("project") if isinstance(written, dict) else None
-    if not isinstance(project, dict):
+    project = _project_in(file)
+    if project is None:
         return None
     exclude, toc = project.get("exclude") or [], project.get("toc")
     exclude = [exclude] if isinstance(exclude, str) else exclude
@@ -242,6 +241,29 @@ def _read_myst(file: Path) -> Mapping[str, Any] | None:
             raise ValueError(f"project.{name} must be a list, got {value!r}")  # noqa: TRY004 - the file is wrong
     included = ["**"] if toc is None else [*_patterns_in(toc)]
     return {_MYSTMD: True, "exclude_patterns": exclude, "include_patterns": included}
+
+
+def _project_in(file: Path, *below: Path) -> dict[str, Any] | None:
+    """Return the project of a file, with what the files that it extends say; None without one.
+
+    Its own values come first, then those of the last file. Files on the web aren't read.
+    """
+    if file in below:
+        raise ValueError(f"{file} extends itself")
+    if not file.is_file():
+        raise ValueError(f"extends: there is no file {file}")
+    written = yaml.safe_load(file.read_text("utf-8"))
+    if not isinstance(written, dict):
+        return None
+    names = written.get("extends", written.get("extend")) or []
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list):
+        raise ValueError(f"extends must be a file or a list of files, got {names!r}")  # noqa: TRY004 - the file is wrong
+    paths = [(file.parent / str(name)).resolve() for name in names if "://" not in str(name)]
+    found = [_project_in(path, file.resolve(), *below) for path in paths]
+    projects = [one for one in (*found, written.get("project")) if isinstance(one, dict)]
+    said = [{name: value for name, value in one.items() if value is not None} for one in projects]
+    return {name: value for one in said for name, value in one.items()} if projects else None
 
 
 def _patterns_in(toc: Iterable[Any]) -> Iterator[str]:

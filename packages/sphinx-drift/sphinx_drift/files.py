@@ -25,8 +25,13 @@ from sphinx_drift.source.update import Change, change_for
 from sphinx_drift.source.variants import chosen
 
 _ENDINGS = (".md", ".ipynb")
-_UNSEARCHED = (".*", "node_modules", "__pycache__", "_build", "jupyter_execute")
-"""Files and folders that hold no pages."""
+_UNSEARCHED = (
+    *(".*", "node_modules", "__pycache__"),
+    *("_build", "_downloads", "_sources", "doctrees", "jupyter_execute"),
+)
+"""Files and folders that hold no pages, or copies that a build made of them."""
+_OF_PROGRAMS = ("pyvenv.cfg", "conda-meta", ".buildinfo")
+"""What is in an environment, and in a folder that Sphinx writes."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,9 @@ class Opened:
 
 def is_searched(path: Path) -> bool:
     """Whether a path is looked at: none that is hidden, or holds built pages or an environment."""
-    return not (any(map(path.match, _UNSEARCHED)) or (path / "pyvenv.cfg").is_file())
+    if any(map(path.match, _UNSEARCHED)):
+        return False
+    return not any((path / name).exists() for name in _OF_PROGRAMS)
 
 
 def is_page(path: Path) -> bool:

@@ -116,6 +116,9 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
         "unmarked.md": GOOD.replace(FRONT, ""),
         ".hidden/bad.md": "bad",
         "_build/bad.md": GOOD,
+        "_downloads/a1b2/bad.md": GOOD,
+        "sub/_sources/bad.md": GOOD,
+        "out/doctrees/nbsphinx/bad.md": GOOD,
         "sub/node_modules/bad.md": GOOD,
         "sub/.ipynb_checkpoints/own-checkpoint.ipynb": "{",
         ".dot.ipynb": "{",
@@ -150,18 +153,22 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
     assert len(re.findall(r"(?m)^::error.*sub/own\.ipynb:cell 2 \(line 2\): drift", out)) == 1
 
 
-def test_linked_folders_are_followed_and_environments_left_out(tmp_path: Path) -> None:
-    pages, real = tmp_path / "pages", tmp_path / "real"
+@pytest.mark.parametrize("sign", ["pyvenv.cfg", "conda-meta/history", ".buildinfo"])
+def test_linked_folders_are_followed_and_those_of_other_programs_left_out(
+    sign: str, tmp_path: Path
+) -> None:
+    pages, real, made = tmp_path / "pages", tmp_path / "real", tmp_path / "pages" / "made"
     real.mkdir()
     (real / "page.md").write_text(GOOD)
-    for name in ("page.md", "pyvenv.cfg"):  # a virtual environment, whatever it is called
-        (pages / "env").mkdir(exist_ok=True, parents=True)
-        (pages / "env" / name).write_text(GOOD)
+    (made / sign).parent.mkdir(parents=True)
+    (made / sign).touch()
+    (made / "page.md").write_text(GOOD)
     (pages / "linked").symlink_to(real)
     (pages / "other").symlink_to(real)  # perhaps of another book
     (real / "loop").symlink_to(pages)
     found = list(command._paths([pages]))  # noqa: SLF001
     assert found == [pages / "linked" / "page.md", pages / "other" / "page.md"]
+    assert list(command._paths([made])) == [made / "page.md"]  # noqa: SLF001
 
 
 def test_crash_of_the_command_is_no_drift(

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import groupby
-
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.output.html_text import ESCAPE_SHOWN, read_html
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
+
+if TYPE_CHECKING:  # a build starts its host without it
+    from nbformat import NotebookNode
 
 _PLAIN = "text/plain"
 _PICTURE_TYPES = ("image/", "video/", "audio/")
@@ -135,7 +137,7 @@ class Printed:
         return tuple(part for part in _JOINED[Part.ALL] if part in non_empty)
 
 
-def read_outputs(outputs: Iterable[NotebookNode], *, raised: bool = True) -> Printed:
+def read_outputs(outputs: Iterable["NotebookNode"], *, raised: bool = True) -> Printed:
     """Read the outputs of a cell: the text of each part, and the number of pictures.
 
     Each stream is one text between two displays, and what a terminal is left showing of it.
@@ -163,7 +165,7 @@ def read_outputs(outputs: Iterable[NotebookNode], *, raised: bool = True) -> Pri
     return result
 
 
-def _add_error(result: Printed, output: NotebookNode) -> None:
+def _add_error(result: Printed, output: "NotebookNode") -> None:
     """Add what a cell raised: its type, message and notes, and those in the traceback."""
     result.error = ": ".join(str(part) for part in (output.ename, output.evalue) if part)
     if text := messages(output.get("traceback", ()), str(output.ename)):
@@ -176,7 +178,7 @@ def _add_error(result: Printed, output: NotebookNode) -> None:
             result.error = error + notes
 
 
-def _add_display(result: Printed, output: NotebookNode) -> None:
+def _add_display(result: Printed, output: "NotebookNode") -> None:
     """Add what a cell displays, or glues to be shown elsewhere: a value, a picture, a widget."""
     glue = output.get("metadata", {}).get("scrapbook", {})
     prefix, name = glue.get("mime_prefix", ""), str(glue.get("name", ""))

@@ -9,15 +9,17 @@ import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
-
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING, TypeAlias
 
 from sphinx_drift.run.choice import DEVICE_VARIABLE, chosen_runner
 from sphinx_drift.run.results import Execution, Request
 
-Job = tuple[NotebookNode, Request, Mapping[str, str]]
+if TYPE_CHECKING:  # loading it would have each build wait for its host
+    from nbformat import NotebookNode
+
+Job: TypeAlias = "tuple[NotebookNode, Request, Mapping[str, str]]"
 """What `run_page` takes: the cells, how they are run, and in which environment."""
-Result = tuple[NotebookNode, Execution]
+Result: TypeAlias = "tuple[NotebookNode, Execution]"
 
 _AHEAD_PER_CORE = 4
 """Pages in flight for each core where kernels are forked: a small page mostly waits for messages.
@@ -60,7 +62,7 @@ class Pool:
         return future.result()
 
     def _run(
-        self, notebook: NotebookNode, request: Request, environment: Mapping[str, str]
+        self, notebook: "NotebookNode", request: Request, environment: Mapping[str, str]
     ) -> Result:
         """Run a page; not beside its repetition, nor on a device beside many others.
 
