@@ -74,8 +74,6 @@ def read_cell(
 
 def shown_by(metadata: Mapping[str, Any], key: str = "mystnb", **of_book: Any) -> NbParserConfig:
     """Return which outputs readers see by some settings of a book, and a page's own."""
-    from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
-
     config = NbParserConfig(**of_book)
     with suppress(Exception):  # MyST-NB warns of a table that has anything else
         config = config.copy(**table_in(metadata, key))
