@@ -30,8 +30,8 @@ _UNSEARCHED = (
     *("_build", "_downloads", "_sources", "doctrees", "jupyter_execute"),
 )
 """Files and folders that hold no pages, or copies that a build made of them."""
-_OF_PROGRAMS = ("pyvenv.cfg", "conda-meta", ".buildinfo")
-"""What is in an environment, and in a folder that Sphinx writes."""
+_OF_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
+"""What an environment has."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def is_searched(path: Path) -> bool:
     """Whether a path is looked at: none that is hidden, or holds built pages or an environment."""
     if any(map(path.match, _UNSEARCHED)):
         return False
-    return not any((path / name).exists() for name in _OF_PROGRAMS)
+    return not any((path / name).exists() for name in _OF_ENVIRONMENT)
 
 
 def is_page(path: Path) -> bool:

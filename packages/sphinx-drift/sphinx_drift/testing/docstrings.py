@@ -14,7 +14,7 @@ _OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _MARKDOWN = (".md", ".markdown")
 _FENCE = re.compile(
-    r"(?P<indent>(?:[\s>]|[-*+] |\d+[.)] )*)(?P<markup>`{3,}(?=[^`]*$)|~{3,}|:{3,})"
+    r"(?P<indent>(?:[\s>]|[-*+:] |\d+[.)] )*)(?P<markup>`{3,}(?=[^`]*$)|~{3,}|:{3,})"
 )
 _INDENTED = 4
 """Columns that make a line code, where no list or admonition holds it."""

@@ -88,8 +88,7 @@ def test_a_page_is_a_test_and_is_told_as_by_the_command(
         "docs/prose.md": "# Prose\n",
         "docs/_build/copy.md": FRONT + cell("print(1)", "2"),
         "docs/.hidden.md": FRONT + cell("print(1)", "2"),
-        "site/.buildinfo": "",
-        "site/copy.md": FRONT + cell("print(1)", "2"),
+        "site/_downloads/1/copy.md": FRONT + cell("print(1)", "2"),
         "unmarked.md": cell("print(1)", "1"),
         "drifted.ipynb": nbformat.writes(drifted),
     }
