@@ -44,20 +44,22 @@ _ALWAYS_EXCLUDED = (
 """What Sphinx and MyST-NB add to `exclude_patterns`, and where MyST-NB keeps what it ran."""
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell by default."""
-_OF_A_BOOK = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
 OF_BUILDS = {"drift_live": False}
 """What `conf.py` or `-D` may set for a build alone, with its default."""
 _OURS = tuple(f"drift_{entry.name}" for entry in entries(Place.CONF))
-_TAKES_ON = re.compile(
-    r"\bfrom\s+[\w.]+\s+import\s*(?:\*|\(?[\w\s,]*\bextensions\b)|\w\.extensions\b"
-)
-"""How ``conf.py`` takes its extensions from another module."""
 _READ = (
     *(*_OURS, *_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
     *(f"nb_{name}" for name in SHOWING),
     *("exclude_patterns", "extensions", "include_patterns"),
 )
 """The settings of conf.py that count here."""
+_EXTENSION = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
+_OF_A_BOOK = re.compile(
+    rf"{_EXTENSION.pattern}|\bdrift_\w|\b(?:{'|'.join(n for n in _READ if n.startswith('nb_'))})\b"
+)
+"""What only the `conf.py` of a book with cells says."""
+_TAKES_ON = re.compile(r"\bimport\s*(?:\*|\(?[\w\s,]*\bextensions\b)|\w\.extensions\b")
+"""How one takes its extensions, and perhaps its settings, from another module."""
 _PATIENCE = 60
 """Seconds that conf.py may take."""
 _PREFIX = "sphinx-drift reads: "
@@ -187,7 +189,7 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
             raise ValueError(err.read().strip().rpartition("\n")[2])
         found = [row.partition(_PREFIX)[2] for row in out.read().splitlines() if _PREFIX in row]
     settings = {"include_patterns": ["**"], **json.loads("".join(found))}
-    return settings if is_book or _OF_A_BOOK.search(str(settings.get("extensions"))) else None
+    return settings if is_book or _EXTENSION.search(str(settings.get("extensions"))) else None
 
 
 def print_settings() -> None:
@@ -198,6 +200,7 @@ def print_settings() -> None:
     before = dict(os.environ)
     written = written_settings(Config.read(sys.argv[1], overrides={}, tags=Tags()))
     refuse_misspelt(written, "conf.py")
+    _read_settings(written, Path(sys.argv[1]))  # before JSON makes other values of some
     found = {name: written[name] for name in _READ if name in written}
     changed = dict(os.environ.items() ^ before.items())
     found[_ENVIRONMENT] = {name: os.environ.get(name) for name in changed}

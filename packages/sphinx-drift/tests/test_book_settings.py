@@ -77,6 +77,10 @@ def test_a_misspelt_setting_is_refused(book: Path) -> None:
             True,
         ),
         ("import shared.conf\nextensions = shared.conf.extensions", "from .more import *", True),
+        *(
+            (f"from shared.conf import BASE\nextensions = BASE\n{named} = 0", "BASE = []", is_book)
+            for named, is_book in (("nb_metadata_key", True), ("nb_pages", False))
+        ),
         ("from shared.conf import project", "from sys import exit\nexit('myst_nb')", False),
         ("from shared.conf import *", "import sys\nextensions = sys.exit()", False),
         (f"from {300 * 'a'} import *", "", False),
@@ -92,8 +96,8 @@ def test_a_book_may_take_its_extensions_from_elsewhere(
     path = (
         "import sys\nfrom pathlib import Path\nsys.path.append(str(Path('../tools').resolve()))\n"
     )
-    (tmp_path / "docs" / "conf.py").write_text(f"{path}{conf}\ndrift_twice = True\n")
-    assert book_of(tmp_path / "docs").resolved.twice is is_book
+    (tmp_path / "docs" / "conf.py").write_text(f"{path}{conf}\n")
+    assert bool(book_of(tmp_path / "docs").settings) is is_book
 
 
 @pytest.mark.parametrize("name", [".git", "pyproject.toml"])
@@ -216,6 +220,12 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
     [
         ("conf.py", "import gone\nextensions = ['sphinx_drift']", "No module named 'gone'"),
         ("conf.py", "extensions = ['myst_nb']\ndrift_timeout = 'x'", "drift_timeout must be"),
+        ("conf.py", "from os import *\ndrift_timeout = 'x'", "drift_timeout must be"),
+        (
+            "conf.py",
+            "from pathlib import Path\ndrift_policy = Path('exact')",
+            "drift_policy must be one of auto, exact, portable; got PosixPath('exact')",
+        ),
         *(
             ("conf.py", f"extensions = ['myst_nb']\nnb_execution_timeout = {value}", told)
             for value in ("'60'", "0.5", "True")
