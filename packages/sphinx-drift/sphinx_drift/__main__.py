@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import sphinx_drift.no_grammar  # noqa: F401 - before nbformat
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import Checked, Opened, check, is_page, is_searched, opened, prepare
 from sphinx_drift.model import Kind, Outcome, PageResult
