@@ -11,7 +11,6 @@ from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS, Filter
 from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.output.printed_text import read_outputs
-from sphinx_drift.source.markdown import SWALLOWED
 from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
 from sphinx_drift.source.update_page import Fixes, page_with_outputs
@@ -132,7 +131,7 @@ def _refusal(page: Page, result: PageResult) -> str:
             remedy = "see that it is there, or tag the cell `raises-exception`"
             return f"{outcome.message} {where}: {remedy}"
         is_unknown = outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED
-        if is_unknown or outcome.message == SWALLOWED:  # an expectation may have done it
+        if is_unknown or outcome.kind is Kind.NOT_READ:  # an expectation may have swallowed it
             return f"{outcome.kind.meaning} {where}"
     return ""
 
