@@ -9,12 +9,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 import yaml
 from sphinx.config import Config
+from sphinx.util.tags import Tags
 
 from sphinx_drift.output.machine import OF_PROJECT
 from sphinx_drift.patterns import inside, matches
@@ -27,7 +28,7 @@ from sphinx_drift.settings import (
     table_in,
 )
 from sphinx_drift.shapes import Place, refuse_unknown
-from sphinx_drift.source.metadata import SHOWING
+from sphinx_drift.source.metadata import OF_MYST_NB
 
 _EXECUTE = {
     "allow_errors": "nb_execution_allow_errors",
@@ -49,7 +50,7 @@ OF_BUILDS = {"drift_live": False}
 _OURS = tuple(f"drift_{entry.name}" for entry in entries(Place.CONF))
 _READ = (
     *(*_OURS, *_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
-    *(f"nb_{name}" for name in SHOWING),
+    *(f"nb_{name}" for name in OF_MYST_NB),
     *("exclude_patterns", "extensions", "include_patterns"),
 )
 """The settings of conf.py that count here."""
@@ -97,9 +98,9 @@ class Book(NamedTuple):
         )
 
     @property
-    def shown(self) -> dict[str, Any]:
-        """What it says of the outputs that readers see, by MyST-NB's names."""
-        said = {name: self.settings.get(f"nb_{name}") for name in SHOWING}
+    def of_myst_nb(self) -> dict[str, Any]:
+        """What it says of the outputs that readers see, and of what is run, by MyST-NB's names."""
+        said = {name: self.settings.get(f"nb_{name}") for name in OF_MYST_NB}
         return {name: value for name, value in said.items() if value is not None}
 
     def excludes(self, page: Path) -> str:
@@ -194,9 +195,6 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
 
 def print_settings() -> None:
     """Print what ``conf.py`` says, as JSON after a prefix; this process is given its folder."""
-    from sphinx.config import Config  # noqa: PLC0415 - an extra
-    from sphinx.util.tags import Tags  # noqa: PLC0415 - an extra
-
     before = dict(os.environ)
     written = written_settings(Config.read(sys.argv[1], overrides={}, tags=Tags()))
     refuse_misspelt(written, "conf.py")
@@ -284,10 +282,3 @@ _READERS: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = {
     "myst.yml": _read_myst,
 }
 """The files that say how a book is built, and their readers."""
-
-
-def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:
-    """Return the setting that has MyST-NB leave a page out; nothing if none does."""
-    if any(map(PurePosixPath(page).match, patterns)):
-        return "nb_execution_excludepatterns"
-    return "nb_execution_mode" if mode == "off" else ""

@@ -12,13 +12,13 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from sphinx_drift.book import book_of, left_out
+from sphinx_drift.book import book_of
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import Task, make_task, run_and_judge
 from sphinx_drift.settings import Settings
-from sphinx_drift.source.metadata import left_out_by
+from sphinx_drift.source.metadata import left_out_by, left_out_elsewhere, page_config
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
 from sphinx_drift.source.update import Change, change_for
@@ -102,15 +102,14 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
         settings = replace(book.resolved, **requested)
         key, is_mystmd = settings.metadata_key, settings.is_mystmd
-        read = partial(load, path, shown=book.shown, key=key, is_mystmd=is_mystmd)
+        read = partial(load, path, of_book=book.of_myst_nb, key=key, is_mystmd=is_mystmd)
         page, notebook = read() or (Page(), None)
         if notebook is None or not (page.cells or page.problems):
             return Checked(PageResult(str(path)))  # prose; that nothing was checked at all fails
-        of_page = left_out_by(notebook.metadata, key, is_mystmd=is_mystmd)
-        mode, patterns = (
-            book.settings.get(f"nb_execution_{name}") or "" for name in ("mode", "excludepatterns")
-        )
-        if why := "" if named else of_page or left_out(path.absolute(), mode, patterns):
+        config = page_config(notebook.metadata, key, **book.of_myst_nb)
+        why = left_out_by(path.absolute(), notebook.metadata, config)
+        why = why or left_out_elsewhere(notebook.metadata, is_mystmd=is_mystmd)
+        if why and not named:
             return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
         return Opened(make_task(path, page, notebook, settings), named, read)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others

@@ -124,6 +124,7 @@ exclude_patterns = ["**/old", "**/other.md", "p*.md", "_static"]
 """
 INCLUDING = "extensions = ['myst_nb']; include_patterns = ['intro.md', 'part/**']"
 PAGES = ("intro", "other", "p", "part/page", "part/old/page", "more/a", "_static/draft")
+FORCED = "mystnb: {execution_mode: force}"
 QUIET = "execute: {stderr_output: remove"
 
 
@@ -134,6 +135,7 @@ QUIET = "execute: {stderr_output: remove"
         ("_config.yml", "exclude_patterns: ['**/old']", "", "part/old/page", "exclude_patterns"),
         ("conf.py", INCLUDING, "", "other p more/a _static/draft", "include_patterns"),
         ("_config.yml", "execute: {execute_notebooks: off}", "", "*", "nb_execution_mode"),
+        ("_config.yml", "execute: {execute_notebooks: off}", FORCED, "", ""),
         (
             *("_config.yml", f"{QUIET}, exclude_patterns: [p*]}}", ""),
             *("p part/page part/old/page", "nb_execution_excludepatterns"),
