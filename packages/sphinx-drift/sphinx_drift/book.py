@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import yaml
@@ -212,8 +213,13 @@ def refuse_misspelt(names: Iterable[str], origin: str) -> None:
 
 
 def written_settings(config: Config) -> Mapping[str, Any]:
-    """Return all that conf.py sets, by name, registered or not."""
-    return config._raw_config  # noqa: SLF001 - nothing public has them
+    """Return all that conf.py sets, by name, registered or not, but for modules and functions."""
+    written = config._raw_config  # noqa: SLF001 - nothing public has them
+    return {
+        name: value
+        for name, value in written.items()
+        if not (callable(value) or isinstance(value, ModuleType))
+    }
 
 
 def _read_yaml(file: Path) -> Mapping[str, Any]:
