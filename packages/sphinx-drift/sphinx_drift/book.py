@@ -18,7 +18,7 @@ import yaml
 from sphinx.config import Config
 from sphinx.util.tags import Tags
 
-from sphinx_drift.output.machine import OF_PROJECT
+from sphinx_drift.folders import OF_BOOK, OF_PROJECT, holds, upwards
 from sphinx_drift.patterns import inside, matches
 from sphinx_drift.settings import (
     Settings,
@@ -130,21 +130,21 @@ def _read_settings(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def book_of(folder: Path) -> Book:
-    """Return the nearest book at or above a folder, within its project; a silent one if none is.
+    """Return the nearest book at or above a folder, within its project; an empty one if none is.
 
     Raises:
         ValueError: If its file can't be read, or has an invalid value.
 
     """
-    folder = Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
-    for parent in (folder, *folder.parents):
+    above = upwards(folder)
+    for parent in above:
         if isinstance(settings := _settings_in(parent), ValueError):
             raise settings
         if settings is not None:
             return Book(parent, settings)
-        if any((parent / name).exists() for name in OF_PROJECT):
+        if holds(parent, OF_PROJECT):
             break
-    return Book(folder, {})
+    return Book(above[0], {})
 
 
 @functools.cache
@@ -282,9 +282,6 @@ def _patterns_in(toc: Iterable[Any]) -> Iterator[str]:
             yield from _patterns_in(entry.get("children") or ())
 
 
-_READERS: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = {
-    "conf.py": _run_conf,
-    "_config.yml": _read_yaml,
-    "myst.yml": _read_myst,
-}
-"""The files that say how a book is built, and their readers."""
+_READERS: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = dict(
+    zip(OF_BOOK, (_run_conf, _read_yaml, _read_myst), strict=True)
+)
