@@ -92,7 +92,7 @@ class Kind(Enum):
         "write `{expected-output}`, or end what it is part of; show a cell in a longer fence",
     )
     OPTION = (
-        "an option of an expectation can't be read",
+        "an option of an expectation, a cell or a page can't be read",
         "write it as the manual says",
     )
     WAIVER = (

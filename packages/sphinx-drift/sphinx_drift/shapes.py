@@ -124,7 +124,7 @@ class Setting:
 def setting(
     places: tuple[Place, ...], shape: Shape, text: str, *, default: Any, variable: str = ""
 ) -> Any:
-    """Return a field of :class:`Settings` that is an entry of the table."""
+    """Return a field of a table that is an entry of the table."""
     entry = Setting("", default, shape, text, places, variable)
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata={"entry": entry})

@@ -11,7 +11,7 @@ from small_book import FRONT, cell
 import sphinx_drift.__main__ as command
 from sphinx_drift.book import book_of
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.files import Checked, Opened, opened
+from sphinx_drift.files import Checked, Opened, open_file
 
 CONF = """
 import atexit, os, sys
@@ -161,9 +161,9 @@ def test_what_a_book_leaves_out_runs_if_it_is_named(  # noqa: PLR0913, PLR0917 -
         path = tmp_path / f"{each}.md"
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(front + cell("print(1)", "1"), "utf-8")
-        if isinstance(file := opened(path, named=False), Checked):
+        if isinstance(file := open_file(path, named=False), Checked):
             found[each] = file.result.left_out
-        asked = opened(path, named=True)
+        asked = open_file(path, named=True)
         assert isinstance(asked, Opened)
         assert asked.task.page.cells[0].has_stderr is (QUIET not in text)
     assert found == dict.fromkeys(PAGES if left == "*" else left.split(), setting)

@@ -125,9 +125,9 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
 def _refusal(page: Page, result: PageResult) -> str:
     """Return why no output of a page should be written; nothing if they may be."""
     for outcome in result.outcomes:
-        may_raise = outcome.cell and page.cells[outcome.cell - 1].may_raise
+        is_allowed = outcome.cell and page.cells[outcome.cell - 1].may_raise
         where = f"(line {outcome.line}{f', cell {outcome.cell}' * bool(outcome.cell)})"
-        if _LACKING.match(outcome.message) and not may_raise:
+        if _LACKING.match(outcome.message) and not is_allowed:
             remedy = "see that it is there, or tag the cell `raises-exception`"
             return f"{outcome.message} {where}: {remedy}"
         is_unknown = outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED

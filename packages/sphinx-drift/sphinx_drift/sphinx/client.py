@@ -20,7 +20,7 @@ from sphinx_drift.source.markdown import read_markdown
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook
-from sphinx_drift.source.variants import chosen
+from sphinx_drift.source.variants import choose_variants
 from sphinx_drift.sphinx.marks import drift_mark, mark_of
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
@@ -162,7 +162,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         for path in execution.answers.get(reads.__name__, ()) if env.config.drift_live else ():
             if Path(path).is_file():
                 env.note_dependency(path)  # Sphinx reads the page again when the file changes
-        page = chosen(page, execution.versions)
+        page = choose_variants(page, execution.versions)
         show_stored(self.notebook, stored)
         settle_streams(self.notebook)
         if state.shows_text and page.complete and not page.is_notebook:

@@ -71,7 +71,7 @@ def _stamps(env: BuildEnvironment, name: str) -> list[list[int] | None]:
 
 
 def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Have the pages run that are about to be read, those that took longest first.
+    """Start the pages that are about to be read, those that took longest first.
 
     Pages of prose are read before them: libraries may still be loading.
     """
