@@ -203,7 +203,12 @@ def print_settings() -> None:
     found = {name: written[name] for name in _READ if name in written}
     changed = dict(os.environ.items() ^ before.items())
     found[_ENVIRONMENT] = {name: os.environ.get(name) for name in changed}
-    print(f"\n{_PREFIX}{json.dumps(found, default=str)}")  # conf.py may print too
+    print(f"\n{_PREFIX}{json.dumps(found, default=_to_json)}")  # conf.py may print too
+
+
+def _to_json(value: object) -> object:
+    """Return what JSON has for a set, or for a path."""
+    return sorted(value) if isinstance(value, (set, frozenset)) else str(value)
 
 
 def refuse_misspelt(names: Iterable[str], origin: str) -> None:

@@ -138,6 +138,10 @@ QUIET = "execute: {stderr_output: remove"
         ("_config.yml", "execute: {execute_notebooks: off}", "", "*", "nb_execution_mode"),
         ("_config.yml", "execute: {execute_notebooks: off}", FORCED, "", ""),
         (
+            *("conf.py", "nb_execution_excludepatterns = {'p.md'}"),
+            *("", "p", "nb_execution_excludepatterns"),
+        ),
+        (
             *("_config.yml", f"{QUIET}, exclude_patterns: [p*]}}", ""),
             *("p part/page part/old/page", "nb_execution_excludepatterns"),
         ),
