@@ -171,7 +171,8 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
     is_book = _OF_A_BOOK.search(text)
     if not (is_book or _TAKES_ON.search(text)):
         return None
-    code = "from sphinx_drift.book import print_settings; print_settings()"
+    code = "import sphinx_drift.no_grammar; "
+    code += "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
     # Files, and no pipes, which a process that conf.py leaves running would hold open.
     output = partial(TemporaryFile, "w+", encoding="utf-8", errors="replace")
