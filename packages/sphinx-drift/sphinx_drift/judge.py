@@ -145,7 +145,7 @@ class _CellCheck:
         compared: list[Outcome] = []
         for expectation in self.cell.expectations:
             outcome = self._compared(expectation)
-            # A form that repeats a text counts once, unless the form alone differs.
+            # What says again what another does counts once, unless it alone differs.
             is_alone = expectation.part in FORMS and not compared
             if not (is_notebook and expectation.part in BESIDE):
                 compared.append(outcome)
