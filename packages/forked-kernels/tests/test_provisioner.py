@@ -300,8 +300,7 @@ def test_kernel_that_does_not_start_says_why(
             manager = KernelManager(kernel_name=name, cache_ports=False, shell_port=port)
             manager.start_kernel(stderr=stderr, extra_arguments=options)
             process = manager.provisioner.process  # type: ignore[union-attr]
-            wait_until(lambda process=process: process.poll() is not None)
-        assert (name, process.returncode) == (name, status)
+            assert (name, process.wait(300)) == (name, status)
         assert told in (tmp_path / name).read_text("utf-8")
         manager.cleanup_resources()
 
