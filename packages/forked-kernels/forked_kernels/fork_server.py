@@ -31,6 +31,7 @@ import struct
 import sys
 import threading
 import time
+import traceback
 import types
 import warnings
 import weakref
@@ -317,7 +318,7 @@ def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) ->
         numpy_random.seed()
     if torch := preloaded.get("torch"):
         torch.default_generator.seed()  # not torch.seed, which would ask CUDA as well
-    if importlib.util.find_spec("debugpy"):  # without it, what a kernel is that has it
+    if importlib.util.find_spec("debugpy"):  # not loaded: make the kernel look as if it were
         os.environ.setdefault("PYDEVD_USE_FRAME_EVAL", "NO")
         sys.breakpointhook = lambda *_, **__: None
     launcher = importlib.util.find_spec("ipykernel_launcher")
@@ -362,7 +363,7 @@ def end_kernel(kernel: Any) -> None:
     ctypes.CDLL(None).fflush(None)
 
 
-def main(words: Sequence[str]) -> None:
+def main(arguments: Sequence[str]) -> None:
     """Load libraries, serve until the owner is gone, and in each child run a kernel."""
     adopt_orphans()
     gc.disable()  # what is loaded stays: looking for garbage in it takes a third of the time
@@ -376,7 +377,7 @@ def main(words: Sequence[str]) -> None:
     preloaded, refusal = Preloaded(), ""
     with contextlib.suppress(ImportError):
         preloaded.load("psutil")  # which ipykernel imports when it ends
-    for name in words[1:]:
+    for name in arguments[1:]:
         try:
             preloaded.load(name)
         except BaseException as error:  # noqa: BLE001 - a library may raise anything
@@ -390,16 +391,23 @@ def main(words: Sequence[str]) -> None:
     preloaded.hide()
     gc.freeze()  # a collection in a child would copy all that it shares with this process
     server = os.getpid()
-    request = Server(socket.socket(fileno=int(words[0])), refusal).serve()
-    become_kernel(request, server, preloaded)
+    request = Server(socket.socket(fileno=int(arguments[0])), refusal).serve()
+    status = 1
     try:
+        become_kernel(request, server, preloaded)
         kernel = make_kernel(server)
         gc.freeze()  # no page's collection looks through the kernel's own objects
         gc.enable()
         kernel.start()
         end_kernel(kernel)
+        status = 0
+    except SystemExit as ended:  # as Python takes its code
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:  # noqa: BLE001 - Python would print it and end, but do more at its end
+        traceback.print_exc()
+        sys.stderr.flush()
     finally:
-        os._exit(0)
+        os._exit(status)
 
 
 if __name__ == "__main__":

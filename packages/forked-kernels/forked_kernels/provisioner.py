@@ -237,7 +237,7 @@ class ForkProvisioner(LocalProvisioner):
             "arguments": cmd[cmd.index("ipykernel_launcher") + 1 :],
             "environment": environment,
             "executable": shutil.which(cmd[0]),
-            "folder": str(kwargs.get("cwd") or Path.cwd()),
+            "folder": str(Path.cwd() / (kwargs.get("cwd") or "")),  # the server's is another
         }
         os.stat(f"{request['folder']}/.")  # noqa: PTH116 - fails as entering it would
         connection = socket.socket(socket.AF_UNIX)

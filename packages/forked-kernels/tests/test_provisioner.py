@@ -267,6 +267,44 @@ def test_folder_that_a_kernel_can_not_run_in_is_said_as_jupyter_does(
     assert error(installed) is error("python3")
 
 
+@pytest.mark.usefixtures("own_servers")
+def test_a_relative_folder_is_one_of_the_client(
+    installed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one" / "one").mkdir(parents=True)
+    printed(SERVER_OF, installed)
+    monkeypatch.chdir(tmp_path / "one")
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(f"{SERVER_OF}; print(os.getcwd())")])
+    resources = {"metadata": {"path": "one"}}
+    nbclient.NotebookClient(notebook, kernel_name=installed, resources=resources).execute()
+    assert notebook.cells[0].outputs[0].text == f"1\n{tmp_path / 'one' / 'one'}\n"
+
+
+@pytest.mark.usefixtures("own_servers")
+@pytest.mark.parametrize(
+    ("options", "status", "told"),
+    [
+        ([], 1, "ZMQError: Address already in use"),
+        (["--InteractiveShellApp.extra_extensions=3"], 1, "Bad config encountered"),
+        (["--version"], 0, ""),
+    ],
+)
+def test_kernel_that_does_not_start_says_why(
+    options: list[str], status: int, told: str, installed: str, tmp_path: Path
+) -> None:
+    for name in (installed, "python3"):
+        with socket.socket() as taken, (tmp_path / name).open("wb") as stderr:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            manager = KernelManager(kernel_name=name, cache_ports=False, shell_port=port)
+            manager.start_kernel(stderr=stderr, extra_arguments=options)
+            process = manager.provisioner.process  # type: ignore[union-attr]
+            assert (name, process.wait(300)) == (name, status)
+        assert told in (tmp_path / name).read_text("utf-8")
+        manager.cleanup_resources()
+
+
 FORK_FAILS = """
 import os
 def fork(own=os.fork):

@@ -15,8 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import sphinx_drift.no_grammar  # noqa: F401 - before nbformat
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import Checked, Opened, check, is_page, is_searched, opened, prepare
+from sphinx_drift.files import Checked, Opened, check, is_page, is_searched, open_file, prepare
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.patterns import Pattern
 from sphinx_drift.report.excerpts import safe_line
@@ -75,7 +76,7 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
         # A build may find a page there that isn't ours.
         if is_whole and not any(map(pattern.matches, folder.rglob("*"))):
             raise ValueError(f"require: no page matches {pattern.text!r}")
-    files = [opened(path, named=path in options.paths, **requested) for path in paths]
+    files = [open_file(path, named=path in options.paths, **requested) for path in paths]
     tasks = [file.task for file in files if isinstance(file, Opened)]
     if options.update and not options.force:
         _refuse_update([task.path for task in tasks])

@@ -9,15 +9,16 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryFile
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import yaml
 from sphinx.config import Config
+from sphinx.util.tags import Tags
 
-from sphinx_drift.output.machine import OF_PROJECT
+from sphinx_drift.folders import OF_BOOK, OF_PROJECT, holds, upwards
 from sphinx_drift.patterns import inside, matches
 from sphinx_drift.settings import (
     Settings,
@@ -28,7 +29,7 @@ from sphinx_drift.settings import (
     table_in,
 )
 from sphinx_drift.shapes import Place, refuse_unknown
-from sphinx_drift.source.metadata import SHOWING
+from sphinx_drift.source.metadata import OF_MYST_NB
 
 _EXECUTE = {
     "allow_errors": "nb_execution_allow_errors",
@@ -45,20 +46,22 @@ _ALWAYS_EXCLUDED = (
 """What Sphinx and MyST-NB add to `exclude_patterns`, and where MyST-NB keeps what it ran."""
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell by default."""
-_OF_A_BOOK = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
 OF_BUILDS = {"drift_live": False}
 """What `conf.py` or `-D` may set for a build alone, with its default."""
 _OURS = tuple(f"drift_{entry.name}" for entry in entries(Place.CONF))
-_TAKES_ON = re.compile(
-    r"\bfrom\s+[\w.]+\s+import\s*(?:\*|\(?[\w\s,]*\bextensions\b)|\w\.extensions\b"
-)
-"""How ``conf.py`` takes its extensions from another module."""
 _READ = (
     *(*_OURS, *_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
-    *(f"nb_{name}" for name in SHOWING),
+    *(f"nb_{name}" for name in OF_MYST_NB),
     *("exclude_patterns", "extensions", "include_patterns"),
 )
 """The settings of conf.py that count here."""
+_EXTENSION = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
+_OF_A_BOOK = re.compile(
+    rf"{_EXTENSION.pattern}|\bdrift_\w|\b(?:{'|'.join(n for n in _READ if n.startswith('nb_'))})\b"
+)
+"""What only the `conf.py` of a book with cells says."""
+_TAKES_ON = re.compile(r"\bimport\s*(?:\*|\(?[\w\s,]*\bextensions\b)|\w\.extensions\b")
+"""How one takes its extensions, and perhaps its settings, from another module."""
 _PATIENCE = 60
 """Seconds that conf.py may take."""
 _PREFIX = "sphinx-drift reads: "
@@ -96,9 +99,9 @@ class Book(NamedTuple):
         )
 
     @property
-    def shown(self) -> dict[str, Any]:
-        """What it says of the outputs that readers see, by MyST-NB's names."""
-        said = {name: self.settings.get(f"nb_{name}") for name in SHOWING}
+    def of_myst_nb(self) -> dict[str, Any]:
+        """What it says of the outputs that readers see, and of what is run, by MyST-NB's names."""
+        said = {name: self.settings.get(f"nb_{name}") for name in OF_MYST_NB}
         return {name: value for name, value in said.items() if value is not None}
 
     def excludes(self, page: Path) -> str:
@@ -127,21 +130,21 @@ def _read_settings(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def book_of(folder: Path) -> Book:
-    """Return the nearest book at or above a folder, within its project; a silent one if none is.
+    """Return the nearest book at or above a folder, within its project; an empty one if none is.
 
     Raises:
         ValueError: If its file can't be read, or has an invalid value.
 
     """
-    folder = Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
-    for parent in (folder, *folder.parents):
+    above = upwards(folder)
+    for parent in above:
         if isinstance(settings := _settings_in(parent), ValueError):
             raise settings
         if settings is not None:
             return Book(parent, settings)
-        if any((parent / name).exists() for name in OF_PROJECT):
+        if holds(parent, OF_PROJECT):
             break
-    return Book(folder, {})
+    return Book(above[0], {})
 
 
 @functools.cache
@@ -168,7 +171,8 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
     is_book = _OF_A_BOOK.search(text)
     if not (is_book or _TAKES_ON.search(text)):
         return None
-    code = "from sphinx_drift.book import print_settings; print_settings()"
+    code = "import sphinx_drift.no_grammar; "
+    code += "from sphinx_drift.book import print_settings; print_settings()"
     command = [sys.executable, "-P", "-c", code, str(conf.parent)]
     # Files, and no pipes, which a process that conf.py leaves running would hold open.
     output = partial(TemporaryFile, "w+", encoding="utf-8", errors="replace")
@@ -188,21 +192,24 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
             raise ValueError(err.read().strip().rpartition("\n")[2])
         found = [row.partition(_PREFIX)[2] for row in out.read().splitlines() if _PREFIX in row]
     settings = {"include_patterns": ["**"], **json.loads("".join(found))}
-    return settings if is_book or _OF_A_BOOK.search(str(settings.get("extensions"))) else None
+    return settings if is_book or _EXTENSION.search(str(settings.get("extensions"))) else None
 
 
 def print_settings() -> None:
     """Print what ``conf.py`` says, as JSON after a prefix; this process is given its folder."""
-    from sphinx.config import Config  # noqa: PLC0415 - an extra
-    from sphinx.util.tags import Tags  # noqa: PLC0415 - an extra
-
     before = dict(os.environ)
     written = written_settings(Config.read(sys.argv[1], overrides={}, tags=Tags()))
     refuse_misspelt(written, "conf.py")
+    _read_settings(written, Path(sys.argv[1]))  # before JSON makes other values of some
     found = {name: written[name] for name in _READ if name in written}
     changed = dict(os.environ.items() ^ before.items())
     found[_ENVIRONMENT] = {name: os.environ.get(name) for name in changed}
-    print(f"\n{_PREFIX}{json.dumps(found, default=str)}")  # conf.py may print too
+    print(f"\n{_PREFIX}{json.dumps(found, default=_to_json)}")  # conf.py may print too
+
+
+def _to_json(value: object) -> object:
+    """Return what JSON has for a set, or for a path."""
+    return sorted(value) if isinstance(value, (set, frozenset)) else str(value)
 
 
 def refuse_misspelt(names: Iterable[str], origin: str) -> None:
@@ -281,16 +288,6 @@ def _patterns_in(toc: Iterable[Any]) -> Iterator[str]:
             yield from _patterns_in(entry.get("children") or ())
 
 
-_READERS: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = {
-    "conf.py": _run_conf,
-    "_config.yml": _read_yaml,
-    "myst.yml": _read_myst,
-}
-"""The files that say how a book is built, and their readers."""
-
-
-def left_out(page: Path, mode: str, patterns: Iterable[str]) -> str:
-    """Return the setting that has MyST-NB leave a page out; nothing if none does."""
-    if any(map(PurePosixPath(page).match, patterns)):
-        return "nb_execution_excludepatterns"
-    return "nb_execution_mode" if mode == "off" else ""
+_READERS: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = dict(
+    zip(OF_BOOK, (_run_conf, _read_yaml, _read_myst), strict=True)
+)

@@ -12,17 +12,17 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from sphinx_drift.book import book_of, left_out
+from sphinx_drift.book import book_of
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import Task, make_task, run_and_judge
 from sphinx_drift.settings import Settings
-from sphinx_drift.source.metadata import left_out_by
+from sphinx_drift.source.metadata import left_out_by, left_out_elsewhere, page_config
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
 from sphinx_drift.source.update import Change, change_for
-from sphinx_drift.source.variants import chosen
+from sphinx_drift.source.variants import choose_variants
 
 _ENDINGS = (".md", ".ipynb")
 _UNSEARCHED = (
@@ -69,7 +69,7 @@ def is_page(path: Path) -> bool:
 
 def has_cells(path: Path) -> bool:
     """Whether a file has anything to run, or can't be read, which its check reports."""
-    file = opened(path, named=True)
+    file = open_file(path, named=True)
     return isinstance(file, Opened) or bool(file.result.outcomes)
 
 
@@ -85,7 +85,7 @@ def prepare(paths: Iterable[Path]) -> list[Settings]:
     return books
 
 
-def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
+def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
     """Read a file; return its result at once where nothing is to be run.
 
     Args:
@@ -95,26 +95,25 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
 
     """
     if not is_page(path):
-        return failed(path, "its name must end with .md, as a page's, or .ipynb, as a notebook's")
+        return failure(path, "its name must end with .md, as a page's, or .ipynb, as a notebook's")
     try:
         book = book_of(path.parent)
         if excluded := "" if named else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
         settings = replace(book.resolved, **requested)
         key, is_mystmd = settings.metadata_key, settings.is_mystmd
-        read = partial(load, path, shown=book.shown, key=key, is_mystmd=is_mystmd)
+        read = partial(load, path, of_book=book.of_myst_nb, key=key, is_mystmd=is_mystmd)
         page, notebook = read() or (Page(), None)
         if notebook is None or not (page.cells or page.problems):
             return Checked(PageResult(str(path)))  # prose; that nothing was checked at all fails
-        of_page = left_out_by(notebook.metadata, key, is_mystmd=is_mystmd)
-        mode, patterns = (
-            book.settings.get(f"nb_execution_{name}") or "" for name in ("mode", "excludepatterns")
-        )
-        if why := "" if named else of_page or left_out(path.absolute(), mode, patterns):
+        config = page_config(notebook.metadata, key, **book.of_myst_nb)
+        why = left_out_by(path.absolute(), notebook.metadata, config)
+        why = why or left_out_elsewhere(notebook.metadata, is_mystmd=is_mystmd)
+        if why and not named:
             return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
         return Opened(make_task(path, page, notebook, settings), named, read)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
-        return failed(path, f"{type(error).__name__}: {error}")
+        return failure(path, f"{type(error).__name__}: {error}")
 
 
 def check(file: Opened | Checked, *, update: bool = False, prose: bool = False) -> Checked:
@@ -132,13 +131,13 @@ def check(file: Opened | Checked, *, update: bool = False, prose: bool = False) 
         return _check_opened(file, update=update, prose=prose)
     except Exception:  # noqa: BLE001 - nor must an error of ours
         message = traceback.format_exc(limit=-3)
-        return failed(file.task.path, message, Kind.COULD_NOT_CHECK)
+        return failure(file.task.path, message, Kind.COULD_NOT_CHECK)
 
 
 def _check_opened(file: Opened, *, update: bool, prose: bool) -> Checked:
     """Run and compare what was read."""
     path, page, notebook, _ = file.task
-    result, execution, judge = run_and_judge(file.task)
+    result, execution, rejudge = run_and_judge(file.task)
     if page.is_notebook and not file.is_named:
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
@@ -146,18 +145,18 @@ def _check_opened(file: Opened, *, update: bool, prose: bool) -> Checked:
 
     def reread(text: str) -> Page | None:
         loaded = file.read(text=text)
-        return loaded and chosen(loaded[0], execution.versions)
+        return loaded and choose_variants(loaded[0], execution.versions)
 
-    page = chosen(page, execution.versions)
+    page = choose_variants(page, execution.versions)
     change = None
     if update:
         filters = file.task.settings.filters
-        change = change_for(path, page, notebook, result, judge, reread, filters)
+        change = change_for(path, page, notebook, result, rejudge, reread, filters)
     notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
     return Checked(result, change, tuple(notes))
 
 
-def failed(path: Path, message: str, kind: Kind = Kind.UNREADABLE) -> Checked:
+def failure(path: Path, message: str, kind: Kind = Kind.UNREADABLE) -> Checked:
     """Return the result of a file that could not be compared."""
     outcome = Outcome(kind, 1, message=message)
     return Checked(PageResult(str(path), (outcome,), is_notebook=is_notebook(path)))

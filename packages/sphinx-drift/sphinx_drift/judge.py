@@ -23,7 +23,6 @@ from sphinx_drift.output.printed_text import (
     read_outputs,
 )
 from sphinx_drift.run.results import SKIPS, Ending, Execution
-from sphinx_drift.source.markdown import NEVER_RUN
 
 
 def judge_page(  # noqa: PLR0913 - one page has these parts
@@ -57,8 +56,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
 
     """
     outcomes = [
-        # Of a nested cell a build only warns, by MyST-NB, unless all must be documented.
-        replace(o, kind=Kind.UNCHECKED) if o.message == NEVER_RUN and not page.complete else o
+        replace(o, kind=Kind.UNCHECKED) if o.if_complete and not page.complete else o
         for o in page.problems
     ]
     not_text: Counter[str] = Counter()

@@ -87,8 +87,12 @@ class Kind(Enum):
         "a cell or expectation stands where it is never run or checked",
         "move it to the top level of a page; fold with gated `-start` and `-end` directives",
     )
+    NOT_READ = (
+        "what looks like a cell or an expectation isn't read as one",
+        "write `{expected-output}`, or end what it is part of; show a cell in a longer fence",
+    )
     OPTION = (
-        "an option of an expectation can't be read",
+        "an option of an expectation, a cell or a page can't be read",
         "write it as the manual says",
     )
     WAIVER = (
@@ -163,6 +167,8 @@ class Outcome:
     """The parts of a cell's output that no expectation documents."""
     reference_only: str = ""
     """Why the documented output holds only on the reference environment, if so."""
+    if_complete: bool = False
+    """Whether it fails a page alone that must be complete, and is unchecked on others."""
 
 
 def below(cell: int, row: int) -> str:

@@ -22,7 +22,7 @@ from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import package_origins, report_versions
 from sphinx_drift.run.results import Execution, Request
 from sphinx_drift.settings import Settings
-from sphinx_drift.source.variants import chosen, packages_named
+from sphinx_drift.source.variants import choose_variants, packages_named
 
 
 class Task(NamedTuple):
@@ -51,7 +51,7 @@ def run_and_judge(task: Task) -> tuple[PageResult, Execution, Callable[[Page], P
 
     """
     notebook, settings = task.notebook, task.settings
-    request, *repetitions = planned(task)
+    request, *repetitions = plan_runs(task)
     execution = cache.find(notebook, request, settings.cache) if settings.cache else None
     # Whatever fails is said of a run of now, and a second look is at the same run as the first.
     if execution is None or judge_run(task, execution).failed:
@@ -65,7 +65,7 @@ def run_and_judge(task: Task) -> tuple[PageResult, Execution, Callable[[Page], P
             result = judged
         else:
             in_full = None
-            result = replace(result, outcomes=hinted(result.outcomes, judged.outcomes))
+            result = replace(result, outcomes=add_hints(result.outcomes, judged.outcomes))
     if execution.failure is None:
         differing = [o for again in repetitions for o in _differing(task, execution, again)]
         result = replace(result, outcomes=(*result.outcomes, *differing))
@@ -91,7 +91,7 @@ def judge_run(task: Task, execution: Execution, in_full: NotebookNode | None = N
     """
     settings = task.settings
     result = judge_page(
-        chosen(task.page, execution.versions),
+        choose_variants(task.page, execution.versions),
         task.notebook,
         execution,
         file=str(task.path),
@@ -118,8 +118,8 @@ def _printed_in_full(task: Task, execution: Execution) -> NotebookNode:
     """Run a page once more, printing full precision, up to the cell that failed."""
     notebook = _copied(task.notebook, execution)
     before = [change for name, change in IN_FULL.items() if name in execution.environment]
-    may_raise = range(len(notebook.cells))  # as `float` does, if it reads a number with a note
-    run.execute(notebook, _request(task, may_raise=may_raise, before=before))
+    raising = range(len(notebook.cells))  # as `float` does, if it reads a number with a note
+    run.execute(notebook, _request(task, raising=raising, before=before))
     return notebook
 
 
@@ -127,7 +127,8 @@ def _differing(task: Task, execution: Execution, request: Request) -> Iterable[O
     """Run a page once more, with other entropy, and return what it prints otherwise."""
     second = _copied(task.notebook, execution)
     repeated = run.execute(second, request)
-    here, filters = chosen(task.page, execution.versions), (*task.settings.filters, *DEFAULTS)
+    here = choose_variants(task.page, execution.versions)
+    filters = (*task.settings.filters, *DEFAULTS)
     return compare_runs(here, task.notebook, second, repeated, filters)
 
 
@@ -141,7 +142,7 @@ def run_ahead(tasks: Iterable[Task]) -> set[Path]:
     queued, begun = [], set()
     for task in tasks:
         with suppress(Exception):  # it is planned again, where that is an outcome
-            requests, folder = planned(task), task.settings.cache
+            requests, folder = plan_runs(task), task.settings.cache
             if not (folder and cache.match(task.notebook, requests[0], folder)):
                 queued += [(task.notebook, request) for request in requests]
                 begun.add(task.path)
@@ -149,7 +150,7 @@ def run_ahead(tasks: Iterable[Task]) -> set[Path]:
     return begun
 
 
-def planned(task: Task) -> Sequence[Request]:
+def plan_runs(task: Task) -> Sequence[Request]:
     """Return how a page is run, and how it is run a second time if that is asked for."""
     settings, cells = task.settings, task.page.cells
     probes, goes_on = [*settings.probes], settings.goes_on(task.page)
@@ -158,8 +159,8 @@ def planned(task: Task) -> Sequence[Request]:
     expectations = [e for cell in cells for e in cell.expectations]
     if any(e.when for e in expectations):
         probes.append(Probe(None, injected(report_versions, *packages_named(expectations))))
-    may_raise = {cell.index for cell in cells if cell.may_raise or goes_on}
-    request = partial(_request, task, may_raise=may_raise)
+    raising = {cell.index for cell in cells if cell.may_raise or goes_on}
+    request = partial(_request, task, raising=raising)
     first = request(probes=probes)
     return [first, request(variables=_other_entropy().items())] if settings.twice else [first]
 
@@ -196,7 +197,7 @@ def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
     return copied
 
 
-def hinted(exact: Iterable[Outcome], portable: Iterable[Outcome]) -> tuple[Outcome, ...]:
+def add_hints(exact: Iterable[Outcome], portable: Iterable[Outcome]) -> tuple[Outcome, ...]:
     """Add to each drift whether *portable*, which may see more, would have accepted it."""
     verdicts = {(o.cell, o.line, o.documented): o.verdict for o in portable}
     return tuple(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sphinx_drift.compare.compare import Policy
+from sphinx_drift.folders import upwards
 from sphinx_drift.model import Page
 from sphinx_drift.output.filters import Filter
 from sphinx_drift.patterns import Pattern
@@ -257,7 +258,7 @@ def find_project(start: Path) -> Settings:
     """Read the nearest ``pyproject.toml`` at or above a folder; without one, use the defaults.
 
     Raises:
-        ValueError: If it can't be read, or says what nothing would follow.
+        ValueError: If it can't be read, or has an unknown or invalid setting.
 
     """
     path = project_file(start)
@@ -274,8 +275,7 @@ def find_project(start: Path) -> Settings:
 
 def project_file(start: Path) -> Path | None:
     """Return the nearest ``pyproject.toml`` at or above a folder; None if there is none."""
-    start = Path(os.path.abspath(start))  # noqa: PTH100 - links stay
-    paths = (folder / "pyproject.toml" for folder in (start, *start.parents))
+    paths = (folder / "pyproject.toml" for folder in upwards(start))
     return next((path for path in paths if path.is_file()), None)
 
 

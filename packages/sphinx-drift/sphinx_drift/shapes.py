@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from sphinx_drift.compare.compare import Policy
@@ -59,8 +59,13 @@ ENVIRONMENT = Shape(
     lambda value: isinstance(value, dict) and all(map(TEXT.fits, value.values())),
     _environment,
 )
-FOLDERS = ENVIRONMENT._replace(
-    meaning=lambda value, _, folder: {name: folder / path for name, path in value.items()}
+FOLDERS = Shape(
+    "names with a folder each",
+    lambda value: (
+        isinstance(value, dict)
+        and all(isinstance(folder, (str, PurePath)) for folder in value.values())
+    ),
+    lambda value, _, folder: {name: folder / path for name, path in value.items()},
 )
 FILTERS = Shape(
     "a list of filters",
@@ -119,7 +124,7 @@ class Setting:
 def setting(
     places: tuple[Place, ...], shape: Shape, text: str, *, default: Any, variable: str = ""
 ) -> Any:
-    """Return a field of :class:`Settings` that is an entry of the table."""
+    """Return a field of a table that is an entry of the table."""
     entry = Setting("", default, shape, text, places, variable)
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata={"entry": entry})

@@ -11,7 +11,7 @@ from small_book import FRONT, cell
 import sphinx_drift.__main__ as command
 from sphinx_drift.book import book_of
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.files import Checked, Opened, opened
+from sphinx_drift.files import Checked, Opened, open_file
 
 CONF = """
 import atexit, os, sys
@@ -78,6 +78,10 @@ def test_a_misspelt_setting_is_refused(book: Path) -> None:
             True,
         ),
         ("import shared.conf\nextensions = shared.conf.extensions", "from .more import *", True),
+        *(
+            (f"from shared.conf import BASE\nextensions = BASE\n{named} = 0", "BASE = []", is_book)
+            for named, is_book in (("nb_metadata_key", True), ("nb_pages", False))
+        ),
         ("from shared.conf import project", "from sys import exit\nexit('myst_nb')", False),
         ("from shared.conf import *", "import sys\nextensions = sys.exit()", False),
         (f"from {300 * 'a'} import *", "", False),
@@ -93,8 +97,8 @@ def test_a_book_may_take_its_extensions_from_elsewhere(
     path = (
         "import sys\nfrom pathlib import Path\nsys.path.append(str(Path('../tools').resolve()))\n"
     )
-    (tmp_path / "docs" / "conf.py").write_text(f"{path}{conf}\ndrift_twice = True\n")
-    assert book_of(tmp_path / "docs").resolved.twice is is_book
+    (tmp_path / "docs" / "conf.py").write_text(f"{path}{conf}\n")
+    assert bool(book_of(tmp_path / "docs").settings) is is_book
 
 
 @pytest.mark.parametrize("name", [".git", "pyproject.toml"])
@@ -121,6 +125,7 @@ exclude_patterns = ["**/old", "**/other.md", "p*.md", "_static"]
 """
 INCLUDING = "extensions = ['myst_nb']; include_patterns = ['intro.md', 'part/**']"
 PAGES = ("intro", "other", "p", "part/page", "part/old/page", "more/a", "_static/draft")
+FORCED = "mystnb: {execution_mode: force}"
 QUIET = "execute: {stderr_output: remove"
 
 
@@ -131,6 +136,11 @@ QUIET = "execute: {stderr_output: remove"
         ("_config.yml", "exclude_patterns: ['**/old']", "", "part/old/page", "exclude_patterns"),
         ("conf.py", INCLUDING, "", "other p more/a _static/draft", "include_patterns"),
         ("_config.yml", "execute: {execute_notebooks: off}", "", "*", "nb_execution_mode"),
+        ("_config.yml", "execute: {execute_notebooks: off}", FORCED, "", ""),
+        (
+            *("conf.py", "nb_execution_excludepatterns = {'p.md'}"),
+            *("", "p", "nb_execution_excludepatterns"),
+        ),
         (
             *("_config.yml", f"{QUIET}, exclude_patterns: [p*]}}", ""),
             *("p part/page part/old/page", "nb_execution_excludepatterns"),
@@ -155,9 +165,9 @@ def test_what_a_book_leaves_out_runs_if_it_is_named(  # noqa: PLR0913, PLR0917 -
         path = tmp_path / f"{each}.md"
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(front + cell("print(1)", "1"), "utf-8")
-        if isinstance(file := opened(path, named=False), Checked):
+        if isinstance(file := open_file(path, named=False), Checked):
             found[each] = file.result.left_out
-        asked = opened(path, named=True)
+        asked = open_file(path, named=True)
         assert isinstance(asked, Opened)
         assert asked.task.page.cells[0].has_stderr is (QUIET not in text)
     assert found == dict.fromkeys(PAGES if left == "*" else left.split(), setting)
@@ -217,6 +227,12 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
     [
         ("conf.py", "import gone\nextensions = ['sphinx_drift']", "No module named 'gone'"),
         ("conf.py", "extensions = ['myst_nb']\ndrift_timeout = 'x'", "drift_timeout must be"),
+        ("conf.py", "from os import *\ndrift_timeout = 'x'", "drift_timeout must be"),
+        (
+            "conf.py",
+            "from pathlib import Path\ndrift_policy = Path('exact')",
+            "drift_policy must be one of auto, exact, portable; got PosixPath('exact')",
+        ),
         *(
             ("conf.py", f"extensions = ['myst_nb']\nnb_execution_timeout = {value}", told)
             for value in ("'60'", "0.5", "True")

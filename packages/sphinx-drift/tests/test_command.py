@@ -24,7 +24,7 @@ from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Execution
-from sphinx_drift.run_and_judge import Task, planned
+from sphinx_drift.run_and_judge import Task, plan_runs
 from sphinx_drift.settings import Settings
 
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n```{expected-output}\ngood\n```\n'
@@ -382,7 +382,7 @@ def test_second_run_has_another_environment(
     monkeypatch: pytest.MonkeyPatch, name: str, own: str | None, first: str
 ) -> None:
     monkeypatch.setenv(name, own) if own else monkeypatch.delenv(name, raising=False)
-    requests = planned(Task(Path(), Page(), notebook(), Settings(twice=True)))
+    requests = plan_runs(Task(Path(), Page(), notebook(), Settings(twice=True)))
     runs = [{**page_environment(), **request.variables}[name] for request in requests]
     assert runs[0] == first
     assert runs[1] != first

@@ -78,8 +78,7 @@ BAD_SETTINGS: dict[str, tuple[object, str]] = {
     "devices": (["mine"], "must be a text; got ['mine']"),
     "filters": ([("(", "a", "b")], "must list patterns, each with a name and a reason"),
     "output_limit": (-1, "must be a whole number above 0; got -1"),
-    # A version that is a number equals none: *portable* would judge, and not say why.
-    "packages": ({"a": 3.11}, "must be names with a text each; got {'a': 3.11}"),
+    "packages": ({"a": 3.11}, "must be names with a folder each; got {'a': 3.11}"),
     "preload": ("numpy", "must be a list of names; got 'numpy'"),
     "require": ("most", "must be a list of patterns, 'all' or 'expected'; got 'most'"),
     "reference": ({"torhc": "2"}, "got 'torhc'; did you mean 'torch'?"),

@@ -6,6 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import sphinx_drift.no_grammar  # noqa: F401 - before nbformat
 from sphinx_drift.source.expectations import OPTIONS
 
 PLUGIN = Path(__file__).with_name("plugin.mjs")

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from nbformat import NotebookNode, from_dict
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.files import Checked, check, failed, opened
+from sphinx_drift.files import Checked, check, failure, open_file
 from sphinx_drift.model import Kind, Page, PageResult
 from sphinx_drift.report.text import closing_line, outcome_text
 from sphinx_drift.run.results import SKIPS, Execution
@@ -64,17 +64,17 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
         is_run: Whether mystmd was asked to run cells, and reported no error on this page.
 
     """
-    file = opened(path, named=False)
+    file = open_file(path, named=False)
     if isinstance(file, Checked):
         return file.result
     _, page, notebook, settings = file.task
     if page.cells and not is_run:
-        return failed(path, NOT_RUN, Kind.NOT_EXECUTED).result
+        return failure(path, NOT_RUN, Kind.NOT_EXECUTED).result
     if any(e.when for cell in page.cells for e in cell.expectations):
         return check(file).result  # which variant holds, its kernel alone says
     if len(cells) != len(page.cells):
         message = f"mystmd has {len(cells)} cells on it, and {len(page.cells)} can be read"
-        return failed(path, message).result
+        return failure(path, message).result
     executed = _take(page, notebook, cells)
     # An error is no end that mystmd reports here.
     task = file.task._replace(settings=replace(settings, keep_going=True))
@@ -85,7 +85,7 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     drifted = [outcome for outcome in result.outcomes if outcome.kind is Kind.DRIFT]
     if drifted and (settings.policy is not Policy.EXACT or any(o.reference_only for o in drifted)):
         # By rounding alone, or away from the reference: a run of ours sees it.
-        return check(opened(path, named=False)).result
+        return check(open_file(path, named=False)).result
     return result
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import NamedTuple
 
-from selectolax.lexbor import LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 ESCAPE_SHOWN = "\N{SYMBOL FOR ESCAPE}"
 """What stands for the character by which a terminal's codes begin: here it hides nothing."""
@@ -95,8 +95,6 @@ def read_html(html: str) -> HtmlText:
     html = html.encode(errors="backslashreplace").decode()
     if _depth(html) > _DEEPEST:
         return HtmlText(html, unknown=f"more than {_DEEPEST:,} elements in one another")
-    from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - few outputs are HTML
-
     root = LexborHTMLParser(f"<!doctype html><body>{html}").root
     assert root is not None  # noqa: S101 - it is written above
     pictures = len(root.css(", ".join(_PICTURES)))

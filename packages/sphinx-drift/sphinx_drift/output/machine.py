@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from sphinx_drift.folders import OF_BOOK, OF_PROJECT, holds, upwards
 from sphinx_drift.output.filters import Filter
 
 NAME = "path of this machine"
-_OF_BOOK = ("conf.py", "_config.yml", "myst.yml")
-OF_PROJECT = (".git", "pyproject.toml")
-"""What the folder of a project holds; what is above it belongs to others."""
 _COMMON = {"admin", "build", "home", "host", "local", "localhost", "root", "runner", "user"}
 """Names of hosts and users that many texts contain, and that identify nobody."""
 
@@ -34,8 +32,8 @@ def machine_paths(folder: Path) -> tuple[Filter, ...]:
         Path.home(): "<home>",
         Path(sys.base_prefix): "<env>",
         Path(sys.prefix): "<env>",
-        _above(folder, OF_PROJECT): "<project>",
-        _above(folder, _OF_BOOK) or folder: "<book>",
+        _nearest(folder, OF_PROJECT): "<project>",
+        _nearest(folder, OF_BOOK) or folder: "<book>",
     }
     roots = {
         str(path): name
@@ -47,10 +45,9 @@ def machine_paths(folder: Path) -> tuple[Filter, ...]:
     return tuple(_filter(root, roots[root]) for root in sorted(roots, key=len, reverse=True))
 
 
-def _above(folder: Path, names: tuple[str, ...]) -> Path | None:
+def _nearest(folder: Path, names: tuple[str, ...]) -> Path | None:
     """Return the nearest folder, at or above a page's, that holds one of some files."""
-    folders = (folder, *folder.parents)
-    return next((one for one in folders if any((one / name).exists() for name in names)), None)
+    return next((one for one in upwards(folder) if holds(one, names)), None)
 
 
 def _filter(root: str, shown: str) -> Filter:

@@ -27,16 +27,16 @@ def collect_rarely() -> None:
         os.register_at_fork(after_in_child=gc.freeze)
 
 
-def build(words: list[str]) -> int:
+def build(arguments: list[str]) -> int:
     """Run ``sphinx-build``."""
-    books = [Path(word) for word in words if Path(word, "conf.py").is_file()]
+    books = [Path(word) for word in arguments if Path(word, "conf.py").is_file()]
     project = find_project(books[0] if books else Path())
     HOST.preload = libraries(project.preload, books)
     HOST.start()
     collect_rarely()
     from sphinx.cmd.build import main  # noqa: PLC0415 - after the process that runs pages
 
-    return main(words)
+    return main(arguments)
 
 
 if __name__ == "__main__":

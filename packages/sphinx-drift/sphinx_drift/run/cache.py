@@ -138,7 +138,7 @@ def _how(notebook: NotebookNode, request: Request) -> str | None:
         is_named or python.parent == Path(sys.executable).parent
     ):
         return None
-    request = replace(request, may_raise=_numbers(notebook, request.may_raise), preload=())
+    request = replace(request, raising=_numbers(notebook, request.raising), preload=())
     return _digest(vars(request), spec.to_dict())
 
 

@@ -1,4 +1,4 @@
-"""The client of a page's kernel: it gives up a page that prints without end."""
+"""The client of a page's kernel: it stops a page whose output never ends."""
 
 import asyncio
 import json

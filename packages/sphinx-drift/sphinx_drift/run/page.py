@@ -201,8 +201,8 @@ async def _run_cells(
     for index, cell in enumerate(client.nb.cells):
         if cell.cell_type == "code":
             failure = await _run_cell(client, cell, index)
-            may_raise = index in request.may_raise
-            if failure and not (failure.kind is Ending.RAISED and may_raise):
+            is_allowed = index in request.raising
+            if failure and not (failure.kind is Ending.RAISED and is_allowed):
                 return failure
             executed[index] = failure is None
     for state in client.widget_state.values():
@@ -270,7 +270,7 @@ async def _ask(
 
 
 def _calling(functions: Sequence[Injected]) -> str:
-    """Return an expression that defines and calls functions, in a namespace that the page lacks.
+    """Return an expression that defines and calls functions, in a namespace of their own.
 
     The value of an expression comes with the reply; `exec` defines, and returns None.
     """

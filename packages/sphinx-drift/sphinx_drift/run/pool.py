@@ -37,8 +37,7 @@ class Pool:
 
     def __init__(self) -> None:
         """Load what runs a page."""
-        # A grammar of web addresses that jsonschema would build, in 0.4 s: notebooks need none.
-        sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+        import sphinx_drift.no_grammar  # noqa: F401, PLC0415 - in this process alone
         from sphinx_drift.run.page import run_page  # noqa: PLC0415 - clients need none of it
 
         self._run_page = run_page

@@ -63,9 +63,9 @@ def watch_reads() -> None:
 
 
 def reads() -> dict[str, list[int] | None]:
-    """Return what was read, with its stamps; None for a missing file, an empty name as above.
+    """Return what was read, with its stamps; None for a missing file.
 
-    Installed files are not among them.
+    Installed files are not among them; an empty name stands for what can't be seen.
     """
     import os
     import sys

@@ -93,7 +93,7 @@ class Request:
     """Where it starts."""
     timeout: int | None = None
     """How many seconds a cell may take; None for no limit."""
-    may_raise: Collection[int] = ()
+    raising: Collection[int] = ()
     """The indices of the cells after which the page goes on if they raise."""
     before: tuple[Injected, ...] = ()
     """What runs in the kernel before the first cell."""

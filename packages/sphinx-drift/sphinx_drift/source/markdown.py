@@ -4,8 +4,10 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
 
 from sphinx_drift.model import Kind, Outcome
 
@@ -31,11 +33,7 @@ NEWLINE = re.compile(r"\r\n?|\n")
 """The end of a line for Markdown and editors; `str.splitlines` has more, such as a form feed."""
 NEVER_RUN = "a code cell here is never run"
 NEVER_CHECKED = "an expectation here is never checked"
-SWALLOWED = (
-    f"it is misspelt (write `{{{DIRECTIVE}}}`) or part of something else: of a fence, a comment, "
-    "HTML or a formula above it that isn't ended, or of a text that is indented; what only shows a "
-    "cell stands in a longer fence"
-)
+_SWALLOWED = "it is misspelt, indented, or in a fence, comment, HTML or formula that isn't ended"
 
 
 class Fence(NamedTuple):
@@ -64,9 +62,10 @@ class Fence(NamedTuple):
 
     @property
     def unread(self) -> Outcome:
-        """What it is where MyST-NB doesn't read it."""
-        message = NEVER_CHECKED if self.is_expectation else NEVER_RUN
-        return Outcome(Kind.NESTED, self.first, message=message)
+        """What it is where MyST-NB doesn't read it; of a cell it only warns."""
+        if self.is_expectation:
+            return Outcome(Kind.NESTED, self.first, message=NEVER_CHECKED)
+        return Outcome(Kind.NESTED, self.first, message=NEVER_RUN, if_complete=True)
 
     def opens_another(self, row: str) -> bool:
         """Whether a row of its content would open a fence, were this one closed above it."""
@@ -94,7 +93,7 @@ class Reading:
     def swallowed(self) -> list[Outcome]:
         """Seeming cells and expectations that are misspelt or part of something else."""
         return [
-            Outcome(Kind.NESTED, number, message=SWALLOWED)
+            Outcome(Kind.NOT_READ, number, message=_SWALLOWED)
             for number, line in enumerate(self.lines, start=1)
             if number not in self.explained and OPENING.match(line)
         ]
@@ -106,9 +105,6 @@ class Reading:
 
     def visit(self, text: str, above: int = 0) -> None:
         """Read the page, or the content of a directive below some lines of it."""
-        from markdown_it.renderer import RendererHTML  # noqa: PLC0415 - an extra
-        from myst_parser.parsers.mdit import create_md_parser  # noqa: PLC0415 - an extra
-
         lines, before = lines_of(text), ""
         for token in create_md_parser(self.config, RendererHTML).parse(f"{text}\n"):
             first, last = token.map or (0, 0)
@@ -178,8 +174,6 @@ def read_markdown(text: str, config: MdParserConfig) -> Reading:
 
 def config_without_book() -> MdParserConfig:
     """Return how pages are read without a book, which may have more extensions on."""
-    from myst_parser.config.main import MdParserConfig  # noqa: PLC0415 - an extra
-
     return MdParserConfig(enable_extensions={"colon_fence"})
 
 

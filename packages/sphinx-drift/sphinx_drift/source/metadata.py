@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+import yaml
 from myst_nb.core.config import NbParserConfig
 from nbformat import NotebookNode
 
@@ -17,8 +18,11 @@ from sphinx_drift.source.markdown import lines_of
 
 REASONS = ("reference-only", "unchecked")
 """What a notebook's cell may say, each with a reason."""
-SHOWING = ("cell_metadata_key", "output_stderr", "remove_code_outputs")
-"""MyST-NB's settings of what readers see; a book writes them after `nb_`."""
+OF_MYST_NB = (
+    *("cell_metadata_key", "output_stderr", "remove_code_outputs"),
+    *("execution_excludepatterns", "execution_mode"),
+)
+"""MyST-NB's settings of what readers see, and what is run; a book writes them after `nb_`."""
 IGNORED = "nbval-ignore-output"
 """nbval's tag of a cell whose outputs aren't compared."""
 
@@ -30,8 +34,6 @@ def read_front(text: str) -> dict[str, Any]:
         ValueError: If it isn't YAML; it names the line.
 
     """
-    import yaml  # noqa: PLC0415 - notebooks need none
-
     lines = lines_of(text)
     ends = [n for n, line in enumerate(lines) if n and line.startswith(("---", "..."))]
     if not (ends and lines[0].startswith("---")):
@@ -44,10 +46,19 @@ def read_front(text: str) -> dict[str, Any]:
     return front if isinstance(front, dict) else {}
 
 
-def left_out_by(metadata: Mapping[str, Any], key: str, *, is_mystmd: bool = False) -> str:
-    """Return the setting in which a page or notebook asks not to be run; nothing if none does."""
+def left_out_by(path: Path, metadata: Mapping[str, Any], config: NbParserConfig) -> str:
+    """Return the setting that has MyST-NB leave a page out; nothing if none does."""
+    if any(map(PurePosixPath(path).match, config.execution_excludepatterns)):
+        return "nb_execution_excludepatterns"
+    if config.execution_mode != "off":
+        return ""
+    is_own = "execution_mode" in table_in(metadata, config.metadata_key)
+    return f"{config.metadata_key}: execution_mode" if is_own else "nb_execution_mode"
+
+
+def left_out_elsewhere(metadata: Mapping[str, Any], *, is_mystmd: bool) -> str:
+    """Return the setting that has nbsphinx or mystmd leave a page out; nothing if none does."""
     settings = {
-        f"{key}: execution_mode": table_in(metadata, key).get("execution_mode") == "off",
         "nbsphinx: execute": table_in(metadata, "nbsphinx").get("execute") == "never",
         "execute: skip": table_in(metadata, "execute").get("skip") is True,  # as mystmd has it
         "no kernelspec": is_mystmd and not table_in(metadata, "kernelspec"),
@@ -72,11 +83,12 @@ def read_cell(
     return Cell(number, index, lines[0], node.source, lines[1], tags, hidden=hidden)
 
 
-def shown_by(metadata: Mapping[str, Any], key: str = "mystnb", **of_book: Any) -> NbParserConfig:
-    """Return which outputs readers see by some settings of a book, and a page's own."""
-    config = NbParserConfig(**of_book)
-    with suppress(Exception):  # MyST-NB warns of a table that has anything else
-        config = config.copy(**table_in(metadata, key))
+def page_config(metadata: Mapping[str, Any], key: str = "mystnb", **of_book: Any) -> NbParserConfig:
+    """Return MyST-NB's settings of a page: its own, and some of its book."""
+    config = NbParserConfig(**of_book, metadata_key=key)
+    for name, value in table_in(metadata, key).items():
+        with suppress(Exception):  # MyST-NB warns of what it doesn't know
+            config = config.copy(**{name: value})
     return config
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 
+import yaml
 from nbformat import NotebookNode, v4
 
 from sphinx_drift.source.markdown import Fence
@@ -62,8 +63,6 @@ def _tags_in_comments(source: str) -> list[str]:
 
 def _tags(options: str) -> list[str]:
     """Return the tags in options, given as a list or as a text with commas."""
-    import yaml  # noqa: PLC0415 - notebooks need none
-
     with suppress(yaml.YAMLError):
         read = yaml.safe_load(options)
         value = read.get("tags", read.get("tag")) if isinstance(read, dict) else None

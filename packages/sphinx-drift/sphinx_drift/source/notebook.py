@@ -5,13 +5,14 @@ import warnings
 from dataclasses import replace
 from itertools import chain
 
+import nbformat
 from myst_nb.core.config import NbParserConfig
 from nbformat import NotebookNode
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
-from sphinx_drift.source.metadata import IGNORED, read_cell, shown_by, with_settings
+from sphinx_drift.source.metadata import IGNORED, page_config, read_cell, with_settings
 
 _NBVAL = re.compile(r"(?m)^\s*#[#\s]*NBVAL_(IGNORE_OUTPUT|RAISES_EXCEPTION|SKIP)\s*$")
 """The comments by which nbval marks a cell."""
@@ -28,8 +29,6 @@ def parse_notebook(text: str) -> NotebookNode:
         ValueError: If it isn't JSON, or a cell isn't what a cell must be.
 
     """
-    import nbformat  # noqa: PLC0415 - pages don't need it
-
     try:
         with warnings.catch_warnings():  # notebooks as they are lack ids, and are fine
             warnings.simplefilter("ignore")
@@ -53,7 +52,7 @@ def read_notebook(notebook: NotebookNode, shown: NbParserConfig | None = None) -
             and progress bars name paths and times of the machine that wrote them.
 
     """
-    shown = shown or shown_by(notebook.metadata, output_stderr="remove")
+    shown = shown or page_config(notebook.metadata, output_stderr="remove")
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":

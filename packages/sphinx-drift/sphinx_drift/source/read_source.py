@@ -6,12 +6,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
 from nbformat import NotebookNode
 
 from sphinx_drift.model import Outcome, Page, below
 from sphinx_drift.source.expectations import read_page
 from sphinx_drift.source.markdown import OPENING, config_without_book, lines_of, read_markdown
-from sphinx_drift.source.metadata import read_front, shown_by
+from sphinx_drift.source.metadata import page_config, read_front
 from sphinx_drift.source.mystmd import add_metadata, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 
@@ -27,7 +28,7 @@ def load(
     path: Path,
     *,
     text: str | None = None,
-    shown: Mapping[str, Any] = MappingProxyType({}),
+    of_book: Mapping[str, Any] = MappingProxyType({}),
     key: str = "mystnb",
     is_mystmd: bool = False,
 ) -> tuple[Page, NotebookNode] | None:
@@ -36,7 +37,7 @@ def load(
     Args:
         path: The file.
         text: What it is going to hold; None for what it holds.
-        shown: MyST-NB's settings of what readers see, as its book has them; what a notebook has
+        of_book: MyST-NB's settings, as its book has them; what a notebook has
             stored of stderr names the machine that wrote it, so that it counts if the notebook
             itself says so.
         key: The key of MyST-NB's settings in a file's metadata.
@@ -54,15 +55,10 @@ def load(
         notebook = parse_notebook(text)
         if is_mystmd:
             add_metadata(notebook)
-        quiet = {**shown, "output_stderr": "remove"}
-        page = read_notebook(notebook, shown_by(notebook.metadata, key, **quiet))
+        quiet = {**of_book, "output_stderr": "remove"}
+        page = read_notebook(notebook, page_config(notebook.metadata, key, **quiet))
         unread = () if is_mystmd else _in_markdown(notebook)
         return replace(page, problems=(*page.problems, *unread)), notebook
-    from myst_nb.core.read import (  # noqa: PLC0415 - an extra
-        is_myst_markdown_notebook,
-        read_myst_markdown_notebook,
-    )
-
     config = config_without_book()
     reading = read_markdown(text, config)
     if is_mystmd:
@@ -74,7 +70,7 @@ def load(
         raise ValueError(_NO_FORMAT)
     else:
         return None
-    its_own = shown_by(notebook.metadata, key, **shown)
+    its_own = page_config(notebook.metadata, key, **of_book)
     page = read_page(reading, notebook, its_own, is_mystmd=is_mystmd)
     if not is_mystmd:
         page = replace(page, problems=(*page.problems, *reading.nested))

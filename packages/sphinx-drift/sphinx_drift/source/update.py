@@ -11,7 +11,6 @@ from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS, Filter
 from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.output.printed_text import read_outputs
-from sphinx_drift.source.markdown import SWALLOWED
 from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
 from sphinx_drift.source.update_page import Fixes, page_with_outputs
@@ -126,13 +125,13 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
 def _refusal(page: Page, result: PageResult) -> str:
     """Return why no output of a page should be written; nothing if they may be."""
     for outcome in result.outcomes:
-        may_raise = outcome.cell and page.cells[outcome.cell - 1].may_raise
+        is_allowed = outcome.cell and page.cells[outcome.cell - 1].may_raise
         where = f"(line {outcome.line}{f', cell {outcome.cell}' * bool(outcome.cell)})"
-        if _LACKING.match(outcome.message) and not may_raise:
+        if _LACKING.match(outcome.message) and not is_allowed:
             remedy = "see that it is there, or tag the cell `raises-exception`"
             return f"{outcome.message} {where}: {remedy}"
         is_unknown = outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED
-        if is_unknown or outcome.message == SWALLOWED:  # an expectation may have done it
+        if is_unknown or outcome.kind is Kind.NOT_READ:  # an expectation may have swallowed it
             return f"{outcome.kind.meaning} {where}"
     return ""
 

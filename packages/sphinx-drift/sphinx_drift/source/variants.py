@@ -46,7 +46,7 @@ def packages_named(expectations: Iterable[Expectation]) -> list[str]:
     return sorted({canonicalize_name(c.name) for c in conditions if isinstance(c, Requirement)})
 
 
-def chosen(page: Page, here: Mapping[str, Any] | None) -> Page:
+def choose_variants(page: Page, here: Mapping[str, Any] | None) -> Page:
     """Return the page with the variants that apply; list the others as OTHER_VARIANT.
 
     Args:

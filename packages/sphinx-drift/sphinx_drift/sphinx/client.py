@@ -10,18 +10,17 @@ from typing import Any, NamedTuple
 
 from docutils import nodes
 
-from sphinx_drift.book import left_out
 from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome, Page
 from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import make_task, run_and_judge
-from sphinx_drift.settings import table_in
 from sphinx_drift.source.expectations import read_page
 from sphinx_drift.source.markdown import read_markdown
+from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 from sphinx_drift.source.read_source import is_notebook
-from sphinx_drift.source.variants import chosen
+from sphinx_drift.source.variants import choose_variants
 from sphinx_drift.sphinx.marks import drift_mark, mark_of
 from sphinx_drift.sphinx.private_api import (
     NotebookClientBase,
@@ -137,17 +136,9 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         page = self.page
         if page and (page.cells or page.problems):
             with _reporting_errors(self._document):
-                why = self._left_out()
+                why = left_out_by(self._path, self.notebook.metadata, self.nb_config)
                 marks = self._leave_out(page, why) if why else self._verify(page)
                 self._document.attributes["drift_claims"] += _claims(page, marks)
-
-    def _left_out(self) -> str:
-        """Return the setting that keeps the page from running; nothing if none does."""
-        config = self.nb_config
-        why = left_out(self._path, config.execution_mode, config.execution_excludepatterns)
-        key = config.metadata_key
-        is_of_page = "execution_mode" in table_in(self.notebook.metadata, key)
-        return f"{key}: execution_mode" if is_of_page and why == "nb_execution_mode" else why
 
     def _leave_out(self, page: Page, why: str) -> Mapping[int, drift_mark]:
         """Record that the page is not executed, so that no expectation gets a mark."""
@@ -171,7 +162,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         for path in execution.answers.get(reads.__name__, ()) if env.config.drift_live else ():
             if Path(path).is_file():
                 env.note_dependency(path)  # Sphinx reads the page again when the file changes
-        page = chosen(page, execution.versions)
+        page = choose_variants(page, execution.versions)
         show_stored(self.notebook, stored)
         settle_streams(self.notebook)
         if state.shows_text and page.complete and not page.is_notebook:

@@ -32,7 +32,7 @@ class ExpectedOutput(SphinxDirective):
         content = "\n".join(self.content).strip()
         claim = next((claim for claim in claims if _same(claim.content, content)), None)
         if claim is None or not (_at_top_level(self) and _of_the_page(self)):
-            _record_unseen(self, NEVER_CHECKED, content)
+            _record_unseen(self, content)
             return []
         claims.remove(claim)
         return [claim.mark] if claim.mark else []
@@ -45,7 +45,7 @@ class NestedCell(UnexpectedCellDirective, SphinxDirective):  # type: ignore[misc
         """Record that it wasn't run if the page must be complete; else MyST-NB warns of it."""
         if not is_complete(self.env):
             return [*super().run()]
-        _record_unseen(self, NEVER_RUN)
+        _record_unseen(self)
         return []
 
 
@@ -56,22 +56,23 @@ def _same(source: str, content: str) -> bool:
     ]
 
 
-def _record_unseen(directive: SphinxDirective, message: str, documented: str = "") -> None:
+def _record_unseen(directive: SphinxDirective, documented: str | None = None) -> None:
     """Record that something is never looked at, or once that nothing on its page is."""
     env = directive.env
+    message = NEVER_RUN if documented is None else NEVER_CHECKED
     if not _of_the_page(directive):
         source = Path(directive.state.document.reporter.source or "")
         message += f": line {directive.lineno} of {source.name}, which the page includes"
         found = next(positions(env, [(f"{{include}} {source.name}", 1)]))
     elif "drift_complete" in env.metadata[env.docname]:  # it is a notebook, whatever its format
-        found = _found(directive, is_expectation=message == NEVER_CHECKED)
+        found = _found(directive, is_expectation=documented is not None)
     else:
         outcome = Outcome(Kind.UNREADABLE, 1, message=_NO_NOTEBOOK)
         result = current_page_state(env).result
         if result is None or outcome not in result.outcomes:
             record(env, outcome)
         return
-    record(env, Outcome(Kind.NESTED, message=message, documented=documented, **found))
+    record(env, Outcome(Kind.NESTED, message=message, documented=documented or "", **found))
 
 
 def _found(directive: SphinxDirective, *, is_expectation: bool) -> dict[str, Any]:

@@ -7,21 +7,21 @@ output to check is always outdated.
 
 import multiprocessing
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import ConfigError
 
-from sphinx_drift.book import left_out
 from sphinx_drift.run import cache
 from sphinx_drift.run.choice import is_ci
 from sphinx_drift.run.reads import stamp_of
 from sphinx_drift.run_and_judge import Task, make_task, run_ahead
-from sphinx_drift.settings import Settings, table_in
-from sphinx_drift.source.metadata import left_out_by
+from sphinx_drift.settings import Settings
+from sphinx_drift.source.metadata import OF_MYST_NB, left_out_by, page_config
 from sphinx_drift.source.read_source import load
 from sphinx_drift.sphinx.private_api import OUTPUT_FOLDER
 from sphinx_drift.sphinx.quotations import names_quoted
@@ -71,7 +71,7 @@ def _stamps(env: BuildEnvironment, name: str) -> list[list[int] | None]:
 
 
 def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
-    """Have the pages run that are about to be read, those that took longest first.
+    """Start the pages that are about to be read, those that took longest first.
 
     Pages of prose are read before them: libraries may still be loading.
     """
@@ -81,24 +81,24 @@ def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> 
     for pattern in state.settings.require:
         if not any(map(pattern.matches, names)):
             raise ConfigError(f"drift_require: no page matches {pattern.text!r}")
-    mode, patterns = config.nb_execution_mode, config.nb_execution_excludepatterns
+    of_book = {name: config[f"nb_{name}"] for name in OF_MYST_NB}
     by_time = sorted(docnames, key=lambda name: -(state.pages[name].seconds or 0.0))
     paths = [Path(env.doc2path(name)) for name in by_time]
-    sure = [path for path in paths if not left_out(path, mode, patterns)]
-    begun = run_ahead(_to_begin(sure, state.settings))
+    begun = run_ahead(_to_begin(paths, state.settings, of_book))
     docnames.sort(key=lambda name: Path(env.doc2path(name)) in begun)
 
 
-def _to_begin(paths: Iterable[Path], settings: Settings) -> Iterator[Task]:
-    """Yield the pages that run for sure: the parser decides for one that sets its mode."""
-    key = settings.metadata_key
+def _to_begin(
+    paths: Iterable[Path], settings: Settings, of_book: Mapping[str, Any]
+) -> Iterator[Task]:
+    """Yield the pages that are going to run."""
     for path in paths:
         with suppress(Exception):  # it is read again, where that is an outcome
             if loaded := load(path):
                 task = make_task(path, *loaded, settings)
                 metadata = task.notebook.metadata
-                has_mode = "execution_mode" in table_in(metadata, key) or left_out_by(metadata, key)
-                if task.page.is_checked and not has_mode:
+                its_config = page_config(metadata, settings.metadata_key, **of_book)
+                if task.page.is_checked and not left_out_by(path, metadata, its_config):
                     yield task
 
 

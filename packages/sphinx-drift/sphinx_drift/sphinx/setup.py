@@ -8,6 +8,7 @@ from sphinx.application import Sphinx
 from sphinx_drift.source.markdown import DIRECTIVE
 from sphinx_drift.sphinx.client import VerifyingParser
 from sphinx_drift.sphinx.directives import ExpectedOutput, NestedCell
+from sphinx_drift.sphinx.end_of_build import report_results
 from sphinx_drift.sphinx.marks import add_static_path, add_style, drift_mark, drop_marks, visit_mark
 from sphinx_drift.sphinx.pages import end_workers, find_outdated, run_pages_ahead, showing_others
 from sphinx_drift.sphinx.quotations import (
@@ -18,7 +19,6 @@ from sphinx_drift.sphinx.quotations import (
 )
 from sphinx_drift.sphinx.settings import add_config_values, before_reading, read_settings, start
 from sphinx_drift.sphinx.state import forget, merge
-from sphinx_drift.sphinx.verdict import report_results
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", end_workers)
     return {
         "version": "1",
-        "env_version": 16,
+        "env_version": 17,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

@@ -28,7 +28,7 @@ def settle_streams(notebook: NotebookNode) -> None:
 def show_documented(notebook: NotebookNode, page: Page) -> None:
     """Reduce each documented value to its documented forms.
 
-    A notebook documents all that it has stored; a text that can't be checked speaks for its forms.
+    A notebook documents all that it has stored; an unchecked text stands for its forms too.
     """
     for cell in page.cells:
         parts = {e.part for e in cell.expectations}

@@ -21,7 +21,7 @@ from sphinx_drift.output.filters import DEFAULTS, Filter, apply_filters
 from sphinx_drift.run.choice import DEVICE_VARIABLE
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import report_environment
-from sphinx_drift.run_and_judge import hinted, may_be_rounding
+from sphinx_drift.run_and_judge import add_hints, may_be_rounding
 from sphinx_drift.settings import Settings
 from sphinx_drift.testing.docstrings import line_of
 
@@ -46,7 +46,7 @@ def check_examples(
                 again = _Runner(flags, settings.filters).record(test)
             precise = {outcome.line: outcome.executed for outcome in again}
             judged = [runner.judged(outcome, precise.get(outcome.line)) for outcome in outcomes]
-            outcomes = judged if policy is Policy.PORTABLE else hinted(outcomes, judged)
+            outcomes = judged if policy is Policy.PORTABLE else add_hints(outcomes, judged)
     number = len(test.examples)
     return PageResult(file, tuple(outcomes), number, policy, environment)
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import pytest
 
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import check, has_cells, is_page, is_searched, opened, prepare
+from sphinx_drift.files import check, has_cells, is_page, is_searched, open_file, prepare
 from sphinx_drift.model import Kind, PageResult
 from sphinx_drift.report.summary import summary
 from sphinx_drift.report.text import render
@@ -226,7 +226,7 @@ class _PageTest(_Item):
         path = Path(os.path.relpath(self.path))
         with pytest.MonkeyPatch.context() as patch:
             patch.delenv("PYTEST_CURRENT_TEST")  # libraries ask for it, and then do other things
-            self.result = check(opened(path, named=self.session.isinitpath(self.path))).result
+            self.result = check(open_file(path, named=self.session.isinitpath(self.path))).result
         if Kind.VERIFIED not in self.conclude():
             pytest.skip(summary([self.result]))
 

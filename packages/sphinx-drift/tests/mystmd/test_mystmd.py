@@ -16,7 +16,7 @@ import pytest
 from nbformat import v4
 
 from sphinx_drift.__main__ import main
-from sphinx_drift.files import Opened, check, opened
+from sphinx_drift.files import Opened, check, open_file
 from sphinx_drift.model import Kind
 from sphinx_drift.mystmd.judge_pages import answer_to
 from sphinx_drift.run_and_judge import run_ahead
@@ -52,7 +52,7 @@ def printing(source: str, text: str) -> Any:
 
 
 def kinds(path: Path, *, named: bool = False) -> list[Kind]:
-    return [outcome.kind for outcome in check(opened(path, named=named)).result.outcomes]
+    return [outcome.kind for outcome in check(open_file(path, named=named)).result.outcomes]
 
 
 # Which pages there are ---------------------------------------------------------------------
@@ -81,7 +81,7 @@ def test_the_project_says_which_pages_are_built(
         "above.yml": "extends: base.yml\nproject: {exclude: [], toc: [{file: index.md}]}\n",
     }
     folder = project(says, **files)
-    result = check(opened(folder / "a" / "page.md", named=False)).result
+    result = check(open_file(folder / "a" / "page.md", named=False)).result
     assert result.left_out == why
     assert [o.kind for o in result.outcomes] == ([] if why else [Kind.VERIFIED])
 
@@ -98,14 +98,14 @@ def test_the_project_says_which_pages_are_built(
 )
 def test_what_can_not_be_read_is_named(project: Callable[..., Path], says: str, told: str) -> None:
     folder = project(says, index_md=f"{FRONT}{CELL}{RIGHT}")
-    (outcome,) = check(opened(folder / "index.md", named=False)).result.outcomes
+    (outcome,) = check(open_file(folder / "index.md", named=False)).result.outcomes
     assert outcome.kind is Kind.UNREADABLE
     assert told in outcome.message
 
 
 def test_a_page_without_a_kernel_is_left_out(project: Callable[..., Path]) -> None:
     page = project(index_md=f"# P\n\n{CELL}{WRONG}") / "index.md"
-    assert check(opened(page, named=False)).result.left_out == "no kernelspec"
+    assert check(open_file(page, named=False)).result.left_out == "no kernelspec"
 
 
 # How they are read -------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_tags_are_read_in_every_form(project: Callable[..., Path], tag: str) -> 
 )
 def test_cells_inside_directives_are_run(project: Callable[..., Path], around: str) -> None:
     page = project(index_md=FRONT + "Text.\n\n" + around.format(CELL + WRONG)) / "index.md"
-    (outcome,) = check(opened(page, named=False)).result.outcomes
+    (outcome,) = check(open_file(page, named=False)).result.outcomes
     assert outcome.kind is Kind.DRIFT
     assert page.read_text().splitlines()[outcome.line - 1] == "```{expected-output}"
 
@@ -151,7 +151,7 @@ def test_a_notebook_says_in_its_first_cell_or_in_comments_what_is_skipped(
     assert kinds(folder / "a.ipynb") == [Kind.UNCHECKED, Kind.VERIFIED]
     front = v4.new_markdown_cell("---\nexecute:\n  skip: true\n---\n# P")
     (folder / "b.ipynb").write_text(notebook(front, printing("print(2)", "1\n")))
-    assert check(opened(folder / "b.ipynb", named=False)).result.left_out == "execute: skip"
+    assert check(open_file(folder / "b.ipynb", named=False)).result.left_out == "execute: skip"
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path]) -> None:
     folder = project(index_md=f"{FRONT}{CELL}{WRONG}", left__out_md=CELL)
     pages = [folder / "index.md", folder / "left" / "out.md"]
     try:
-        files = [opened(page, named=False) for page in pages]
+        files = [open_file(page, named=False) for page in pages]
         tasks = [file.task for file in files if isinstance(file, Opened)]
         assert run_ahead(tasks) == {folder / "index.md"}
     finally:
@@ -238,7 +238,7 @@ def test_a_build_is_judged_as_the_command_judges(
     (folder / "pyproject.toml").write_text(
         f'[tool.sphinx-drift]\npolicy = "exact"\n{own}\n', "utf-8"
     )
-    by_command = check(opened(folder / "index.md", named=False)).result
+    by_command = check(open_file(folder / "index.md", named=False)).result
     assert by_command.failed == bool(fails), by_command
     failed = answered(folder, streams("0.26\n"))["failed"]
     assert len(failed) == bool(fails), failed

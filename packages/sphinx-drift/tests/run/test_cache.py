@@ -37,11 +37,11 @@ def request_(tmp_path: Path) -> Request:
 
 
 def test_a_run_is_found_again_with_markdown_between(request_: Request, tmp_path: Path) -> None:
-    raises = replace(request_, may_raise=[0])
+    raises = replace(request_, raising=[0])
     key = cache.keep(ran(), raises, EXECUTION, tmp_path / "cache")
     again = notebook("print(1)")
     again.cells.insert(0, v4.new_markdown_cell("Prose."))
-    found = cache.find(again, replace(raises, may_raise={1}), tmp_path / "cache")
+    found = cache.find(again, replace(raises, raising={1}), tmp_path / "cache")
     assert found is not None
     assert (found.cache_key, found.seconds) == (key, 2.0)
     assert found.executed == found.succeeded == {1}
@@ -52,7 +52,7 @@ def test_a_run_is_found_again_with_markdown_between(request_: Request, tmp_path:
 
 
 CHANGES: tuple[dict[str, Any], ...] = (
-    *({"may_raise": [0]}, {"timeout": 31}, {"output_limit": 5}, {"variables": {"A": "1"}}),
+    *({"raising": [0]}, {"timeout": 31}, {"output_limit": 5}, {"variables": {"A": "1"}}),
     *({"before": ()}, {"after": ()}, {"kernel_aliases": {"x": "y"}}, {"folder": Path("elsewhere")}),
 )
 

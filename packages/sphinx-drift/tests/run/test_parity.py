@@ -29,11 +29,11 @@ def text_of(cells: NotebookNode) -> str:
 )
 def test_page_is_the_same_by_both_runners(pages: Pages, name: str, *, goes_on: bool) -> None:
     cells = read(CELLS / f"{name}.txt")
-    may_raise = frozenset(range(len(cells) + 1) if goes_on else ())
-    forked, by_fork = pages.fork(*cells, may_raise=may_raise)
+    raising = frozenset(range(len(cells) + 1) if goes_on else ())
+    forked, by_fork = pages.fork(*cells, raising=raising)
     for left in pages.folder.iterdir():
         left.unlink() if left.is_file() else None
-    stock, by_stock = pages.stock(*cells, may_raise=may_raise)
+    stock, by_stock = pages.stock(*cells, raising=raising)
     for ours, theirs in zip(forked.cells, stock.cells, strict=True):
         assert text_of(ours) == text_of(theirs), ours.source
     assert text_of(forked) == text_of(stock)

@@ -44,7 +44,7 @@ def test_cells_run_in_order_in_their_folder_in_a_kernel_that_ends(tmp_path: Path
 
 def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
     book = notebook("1 / 0", "print('on')", "[][0]", "print('never')")
-    execution = execute(book, request_for(tmp_path, may_raise=[1]))
+    execution = execute(book, request_for(tmp_path, raising=[1]))
     assert (execution.executed, execution.succeeded) == ({1, 2}, {2})
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Ending.RAISED, 3)
@@ -187,7 +187,7 @@ def test_a_page_is_asked_however_it_displays_texts(tmp_path: Path) -> None:
 def test_an_error_that_the_reply_alone_tells_is_an_output(tmp_path: Path) -> None:
     silent = "get_ipython().showtraceback = lambda *_, **__: None"
     book = notebook(silent, "1 / 0")
-    execute(book, request_for(tmp_path, may_raise=[2]))
+    execute(book, request_for(tmp_path, raising=[2]))
     assert [each.ename for each in book.cells[2].outputs] == ["ZeroDivisionError"]
 
 

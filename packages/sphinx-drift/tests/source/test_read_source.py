@@ -14,7 +14,7 @@ from sphinx_drift.model import Expectation, Kind, Page
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.markdown import read_markdown
-from sphinx_drift.source.metadata import left_out_by, shown_by
+from sphinx_drift.source.metadata import left_out_by, left_out_elsewhere, page_config
 from sphinx_drift.source.notebook import read_notebook
 from sphinx_drift.source.read_source import load
 
@@ -125,7 +125,7 @@ SWALLOWED = "```{code-cell} ipython3\nprint(2)\n"
     [
         ((), "```\n", []),
         (("2", "", "", "Prose", "~~~"), "```\n", []),
-        (("", SWALLOWED), "```\n", [(Kind.NESTED, 12), (Kind.UNREADABLE, 9)]),
+        (("", SWALLOWED), "```\n", [(Kind.NOT_READ, 12), (Kind.UNREADABLE, 9)]),
         (("2",), "", [(Kind.UNREADABLE, 9)]),
     ],
 )
@@ -206,30 +206,36 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "lines"),
+    ("body", "kind", "lines"),
     [
-        (f"````{{note}}\n{CELL}````\n", [7]),
-        (f":::{{note}}\n:class: tip\n\n{CELL}:::\n", [9]),
-        (f"`````{{a}}\n````{{b}}\n~~~python\n{CELL}````\n`````\n", [9]),
-        ("- item\n\n  ```{code-cell} ipython3\n  ```\n", [8]),
-        ("> ```{expected-output}\n> 1\n> ```\n", [6]),
-        (":::{code-cell} ipython3\n:::\n", [6]),
-        (f"````{{code-block}} markdown\n{CELL}````\n````markdown\n{CELL}````\n", []),
-        ("> ````markdown\n> ```{code-cell}\n> ```\n> ````\n", []),
-        ("> ````markdown\n> ```{code-cell}\n> ```\n", [7]),
-        (f":::{{prf:example}} Sum\n<div>\n{CELL}</div>\n:::\n", [8]),
-        (f"````{{code-cell}}\n'''\n{CELL}'''\n````\n````{{expected-output}}\n{CELL}````\n", []),
-        (f"~~~{{code-cell}}\n'''\n{CELL}'''\n~~~\n", [8]),
-        ("```{expected_output}\n3\n```\n```{Expected-Outputs}\n3\n```\n", [6, 9]),
-        ("```expected-output\n3\n```\n```python\nexpected_output\n```\n", [6]),
-        *((f"{before}```{{code-cell}}\n\n", [6]) for before in ("    ", "\t")),
-        ("A line\n     ```{code-cell}\n\n", [7]),
-        *((f"{before}```{{code-cell}}\n\n", []) for before in (":", "~:")),
+        (f"````{{note}}\n{CELL}````\n", Kind.NESTED, [7]),
+        (f":::{{note}}\n:class: tip\n\n{CELL}:::\n", Kind.NESTED, [9]),
+        (f"`````{{a}}\n````{{b}}\n~~~python\n{CELL}````\n`````\n", Kind.NOT_READ, [9]),
+        ("- item\n\n  ```{code-cell} ipython3\n  ```\n", Kind.NESTED, [8]),
+        ("> ```{expected-output}\n> 1\n> ```\n", Kind.NESTED, [6]),
+        (":::{code-cell} ipython3\n:::\n", Kind.NESTED, [6]),
+        (f"````{{code-block}} markdown\n{CELL}````\n````markdown\n{CELL}````\n", Kind.NESTED, []),
+        ("> ````markdown\n> ```{code-cell}\n> ```\n> ````\n", Kind.NESTED, []),
+        ("> ````markdown\n> ```{code-cell}\n> ```\n", Kind.NOT_READ, [7]),
+        (f":::{{prf:example}} Sum\n<div>\n{CELL}</div>\n:::\n", Kind.NOT_READ, [8]),
+        (
+            f"````{{code-cell}}\n'''\n{CELL}'''\n````\n````{{expected-output}}\n{CELL}````\n",
+            Kind.NESTED,
+            [],
+        ),
+        (f"~~~{{code-cell}}\n'''\n{CELL}'''\n~~~\n", Kind.NOT_READ, [8]),
+        ("```{expected_output}\n3\n```\n```{Expected-Outputs}\n3\n```\n", Kind.NOT_READ, [6, 9]),
+        ("```expected-output\n3\n```\n```python\nexpected_output\n```\n", Kind.NOT_READ, [6]),
+        *((f"{before}```{{code-cell}}\n\n", Kind.NOT_READ, [6]) for before in ("    ", "\t")),
+        ("A line\n     ```{code-cell}\n\n", Kind.NOT_READ, [7]),
+        *((f"{before}```{{code-cell}}\n\n", Kind.NESTED, []) for before in (":", "~:")),
     ],
 )
-def test_nested_cells_and_expectations_are_problems(body: str, lines: list[int]) -> None:
+def test_nested_cells_and_expectations_are_problems(
+    body: str, kind: Kind, lines: list[int]
+) -> None:
     page = read(body + CELL)
-    assert [(p.kind, p.line) for p in page.problems] == [(Kind.NESTED, line) for line in lines]
+    assert [(p.kind, p.line) for p in page.problems] == [(kind, line) for line in lines]
     assert len(page.cells) == 1 + body.count("\n'''") // 2
 
 
@@ -252,7 +258,7 @@ def test_a_page_says_whether_its_stderr_is_read(setting: str, *, has_stderr: boo
     page = FRONT.replace("kernelspec", f"{json.dumps(own)[1:-1]}\nkernelspec") + CELL
     for name, text in (("page.md", page), ("notes.ipynb", one_cell(own))):
         of_book = {"output_stderr": "remove" if has_stderr else "show"}
-        (cell,) = loaded(name, text, shown=of_book, key="book")[0].cells
+        (cell,) = loaded(name, text, of_book=of_book, key="book")[0].cells
         assert cell.has_stderr is has_stderr
 
 
@@ -277,7 +283,8 @@ def test_a_cell_that_is_text_of_what_stands_above_it_fails(above: str, line: int
     text = f"{FRONT}{above}\n{CELL}\n$$\n\\end{{align}}\n\n{CELL}"
     reading = read_markdown(text, config)
     problems = [(each.kind, each.line) for each in (*reading.swallowed, *reading.nested)]
-    assert problems[:1] == ([(Kind.NESTED, line)] if line else [])
+    kind = Kind.NESTED if "note" in above else Kind.NOT_READ
+    assert problems[:1] == ([(kind, line)] if line else [])
 
 
 def test_a_page_says_whether_its_outputs_are_shown() -> None:
@@ -347,12 +354,14 @@ def test_comments_of_nbval_mark_a_cell(source: str, tags: list[str]) -> None:
         ({"nbsphinx": {"allow_errors": True}}, "", True),
         ({"execute": {"skip": True}}, "execute: skip", False),
         ({"mystnb": {"execution_mode": "off"}}, "mystnb: execution_mode", False),
+        ({"mystnb": {"nosuch": 1, "execution_mode": "off"}}, "mystnb: execution_mode", False),
     ],
 )
 def test_marks_of_other_tools_hold(
     metadata: dict[str, object], setting: str, *, allows: bool
 ) -> None:
-    assert left_out_by(metadata, "mystnb") == setting
+    by_myst_nb = left_out_by(Path("a.ipynb"), metadata, page_config(metadata))
+    assert (by_myst_nb or left_out_elsewhere(metadata, is_mystmd=False)) == setting
     assert Settings().of_page(metadata).allow_errors is allows
 
 
@@ -396,6 +405,6 @@ def test_stored_outputs_are_what_a_notebook_documents() -> None:
     assert (one.text, raised.raises, page.cells[2].may_raise) == ("1\n", "E", True)
     assert ignored.unchecked == "tagged nbval-ignore-output"
     assert not any(cell.has_stderr for cell in page.cells)
-    whole = read_notebook(notebook, shown=shown_by({}))
+    whole = read_notebook(notebook, shown=page_config({}))
     assert whole.cells[1].expectations[0].text == "1\nprogress\n"
     assert all(cell.has_stderr for cell in whole.cells)

@@ -288,10 +288,10 @@ def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: P
     ("below", "reason"),
     [
         ("# Title\n\nProse.\n", "can't be read (line 10)"),
-        ("# Title\n\n" + cell("print(2)") + expected("2"), "stands where it is never run"),
+        ("# Title\n\n" + cell("print(2)") + expected("2"), "isn't read as one"),
         ("# Title\n\n```python\nx = 1\n```\n", "can't be read (line 10)"),
         ("# Title\n\n```\nx = 1\n```\n\nProse.\n", "can't be read (line 17)"),
-        ("# Title\n\n~~~{code-cell}\nprint(2)\n~~~\n```\n", "stands where it is never run"),
+        ("# Title\n\n~~~{code-cell}\nprint(2)\n~~~\n```\n", "isn't read as one"),
     ],
 )
 def test_a_page_stays_as_it_is_where_an_expectation_swallows_the_rest(

@@ -13,7 +13,7 @@ from sphinx_drift.__main__ import main
 from sphinx_drift.model import Kind, Page
 from sphinx_drift.run.injected import report_versions
 from sphinx_drift.source.read_source import load
-from sphinx_drift.source.variants import chosen, read_condition
+from sphinx_drift.source.variants import choose_variants, read_condition
 
 NUMPY = version("numpy")
 MARKERS = {"python_version": "3.13", "sys_platform": "linux", "platform_machine": "x86_64"}
@@ -58,7 +58,7 @@ def test_a_condition_holds_as_packaging_says(
     tmp_path: Path, when: str, versions: dict[str, str], markers: dict[str, str], *, holds: bool
 ) -> None:
     here: dict[str, Any] = {"versions": versions, "markers": {**MARKERS, **markers}}
-    one = chosen(read(page(tmp_path, variant(when, "1"))), here)
+    one = choose_variants(read(page(tmp_path, variant(when, "1"))), here)
     assert (not one.cells[0].expectations[0].problem) is holds
 
 
@@ -73,7 +73,7 @@ def test_what_is_no_condition_is_refused(when: str) -> None:
 def test_forms_and_streams_have_variants_of_their_own(tmp_path: Path) -> None:
     two = variant("numpy<2", "1"), variant("numpy<2", "w", ":stream: stderr")
     here = {"versions": {"numpy": "1.0"}, "markers": MARKERS}
-    whole = chosen(read(page(tmp_path, variant("numpy>=2", "2"), *two)), here)
+    whole = choose_variants(read(page(tmp_path, variant("numpy>=2", "2"), *two)), here)
     assert [e.text for e in whole.cells[0].expectations] == ["1", "w"]
     assert whole.cells[0].is_claim  # that it prints nothing else
     assert [(o.kind, o.line, o.message) for o in whole.problems] == [
@@ -94,7 +94,7 @@ def test_one_variant_of_an_output_holds(
     variants: list[tuple[str, str]], problems: list[str], others: list[int], tmp_path: Path
 ) -> None:
     here = {"versions": {"numpy": "1.0"}, "markers": MARKERS}
-    whole = chosen(read(page(tmp_path, *(variant(*each) for each in variants))), here)
+    whole = choose_variants(read(page(tmp_path, *(variant(*each) for each in variants))), here)
     held = [e.problem.partition(":")[0] for e in whole.cells[0].expectations]
     assert (held, [other.line for other in whole.problems]) == (problems, others)
 

@@ -24,7 +24,10 @@ def put(folder: Path) -> Path:
 def test_another_copy_fails_though_it_prints_the_same(book: Book, tmp_path: Path) -> None:
     ours, copy = put(book.folder / "src"), put(tmp_path / "other")
     names = [module.partition(".")[0] for module in FILES]
-    book.configure(drift_packages=dict.fromkeys(names, "src"))
+    folders = dict.fromkeys(names[1:], "src")
+    book.configure(
+        "from pathlib import Path", f"drift_packages = {{'mine': Path('src'), **{folders}}}"
+    )
     for name, module in zip(names, FILES, strict=True):
         book.write(f"{name}.md", cell(f"import {module}\nprint({module}.NUMBER)", "1"))
     book.write("imports-none.md", cell("print(1)", "1"))

@@ -174,6 +174,13 @@ def test_what_starts_first_loads_neither_sphinx_nor_nbformat(module: str) -> Non
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize("module", ["sphinx_drift.__main__", "sphinx_drift.mystmd.__main__"])
+def test_commands_load_nbformat_without_a_grammar_of_addresses(module: str) -> None:
+    code = f"import sys, {module}\nloaded = sys.modules\n"
+    code += "assert 'nbformat' in loaded and loaded['rfc3987_syntax'] is None"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_pytest_finds_the_plugin_once() -> None:
     pyproject = Path(__file__).parents[2] / "pyproject.toml"
     points = tomllib.loads(pyproject.read_text("utf-8"))["project"]["entry-points"]["pytest11"]

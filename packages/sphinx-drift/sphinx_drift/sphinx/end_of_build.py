@@ -1,4 +1,4 @@
-"""Reports the results of all pages at the end of a build, and fails it."""
+"""Report the results of all pages at the end of a build, and fail it."""
 
 import os
 import sys

@@ -1,0 +1,21 @@
+"""The way from a page up to the folder of its book and of its project."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+OF_BOOK = ("conf.py", "_config.yml", "myst.yml")
+"""The files that say how a book is built, one of which its folder holds."""
+OF_PROJECT = (".git", "pyproject.toml")
+"""What the folder of a project holds; what is above it belongs to others."""
+
+
+def upwards(folder: Path) -> tuple[Path, ...]:
+    """Return a folder and all above it; links stay."""
+    folder = Path(os.path.abspath(folder))  # noqa: PTH100 - links stay
+    return (folder, *folder.parents)
+
+
+def holds(folder: Path, names: Iterable[str]) -> bool:
+    """Whether a folder holds one of some files or folders."""
+    return any((folder / name).exists() for name in names)
