@@ -154,9 +154,7 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
 
 
 @pytest.mark.parametrize("sign", ["pyvenv.cfg", "conda-meta/history"])
-def test_linked_folders_are_followed_and_environments_left_out(
-    sign: str, tmp_path: Path
-) -> None:
+def test_linked_folders_are_followed_and_environments_left_out(sign: str, tmp_path: Path) -> None:
     pages, real, made = tmp_path / "pages", tmp_path / "real", tmp_path / "pages" / "made"
     real.mkdir()
     (real / "page.md").write_text(GOOD)
