@@ -19,6 +19,7 @@ from sphinx_drift.output.printed_text import (
     OF_VALUES,
     Part,
     Printed,
+    as_stored,
     included_in,
     read_outputs,
 )
@@ -65,9 +66,8 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         try:
             # The end of stderr may only be printed. A notebook can't say whether it was raised.
             may_raise = page.is_notebook or cell.index not in execution.succeeded
-            read = partial(read_outputs, raised=may_raise)
-            output = read(notebook.cells[cell.index].outputs)
-            full = read(precise.cells[cell.index].outputs) if precise else None
+            read = partial(_printed, cell, raised=may_raise)
+            output, full = read(notebook), read(precise) if precise else None
             not_text.update(widgets=output.widgets, pictures=output.pictures)
             outcomes += _CellCheck(cell, output, full, run).outcomes()
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
@@ -91,6 +91,12 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         filter_counts=run.filter_counts,
         is_notebook=page.is_notebook,
     )
+
+
+def _printed(cell: Cell, notebook: NotebookNode, *, raised: bool = True) -> Printed:
+    """Return what a cell printed, in the forms in which its outputs are stored."""
+    outputs = as_stored(notebook.cells[cell.index].outputs, cell.stored_as)
+    return read_outputs(outputs, raised=raised)
 
 
 @dataclass(frozen=True)
@@ -142,10 +148,9 @@ class _CellCheck:
         for expectation in self.cell.expectations:
             outcome = self._compared(expectation)
             # What says again what another does counts once, unless it alone differs.
-            is_alone = expectation.part in FORMS and not compared
             if not (is_notebook and expectation.part in BESIDE):
                 compared.append(outcome)
-            elif is_alone or (outcome.kind.fails and not any(o.kind.fails for o in compared)):
+            elif outcome.kind.fails and not any(other.kind.fails for other in compared):
                 compared.append(replace(outcome, message=f"as {expectation.part.value}"))
         yield from compared
         is_excluded = any(self._excluded(e) for e in self.cell.expectations)
@@ -336,7 +341,7 @@ def compare_runs(
     for cell in page.cells:
         if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
             continue  # a notebook says it of a whole cell
-        runs = [read_outputs(book.cells[cell.index].outputs) for book in (first, second)]
+        runs = [_printed(cell, notebook) for notebook in (first, second)]
         for part in _parts_to_repeat(cell, runs, is_page=not page.is_notebook):
             once, again = (apply_filters(run.select(part), filters) for run in runs)
             verdict = compare(once, again)

@@ -459,23 +459,42 @@ def test_what_a_notebook_stored_is_compared_but_for_addresses(
     assert len(repeated) == (Kind.DRIFT in expected)
 
 
+PICTURE = {"image/png": "i", "text/plain": "<Figure of 1>"}
+
+
 @pytest.mark.parametrize(
     ("now", "expected"),
     [
         ({"plain": "A()", "html": "<i>0.5</i>", "latex": "0.5"}, [Kind.VERIFIED]),
         ({"plain": "0.5", "html": "0.6", "latex": "0.5"}, [Kind.DRIFT]),
         ({"plain": "A()", "html": "0.5", "latex": "0.6"}, [Kind.VERIFIED, Kind.DRIFT]),
-        ({"plain": "0.5"}, [Kind.NO_OUTPUT, Kind.UNDOCUMENTED]),
+        ({"plain": "0.5"}, [Kind.VERIFIED, Kind.NO_OUTPUT]),
+        ({"plain": "A()"}, [Kind.DRIFT]),
+    ],
+)
+@pytest.mark.parametrize(
+    "beside",
+    [
+        [],
+        showing(plain="7").cells[0].outputs,
+        [v4.new_output("display_data", PICTURE)],
+        NUMBER.cells[0].outputs,
+        notebook(OK).cells[0].outputs,
     ],
 )
 def test_of_what_was_stored_without_its_text_the_forms_are_compared(
-    now: dict[str, str], expected: list[Kind]
+    beside: list[NotebookNode], now: dict[str, str], expected: list[Kind]
 ) -> None:
-    page = read_notebook(showing(html="<b>0.5</b>", latex="0.5"))
-    assert kinds(outcomes(page, showing(**now))) == expected
+    forms = ({"html": "<b>0.5</b>", "latex": "0.5"}, now, {**now, "plain": "A() again"})
+    stored, run, again = (showing(**data) for data in forms)
+    for book in (stored, run, again):
+        book.cells[0].outputs[:0] = beside
+    page = read_notebook(stored)
+    assert kinds(outcomes(page, run)) == expected
+    varies = [*compare_runs(page, run, again, Execution(frozenset({0})))]
+    assert bool(varies) == ("html" not in now)
 
 
-PICTURE = {"image/png": "i", "text/plain": "<Figure of 1>"}
 IGNORED = ["nbval-ignore-output"]
 
 

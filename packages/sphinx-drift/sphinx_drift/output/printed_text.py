@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import groupby
@@ -16,7 +16,7 @@ from sphinx_drift.output.tracebacks import messages, split_native_error
 if TYPE_CHECKING:  # a build starts its host without it
     from nbformat import NotebookNode
 
-_PLAIN = "text/plain"
+PLAIN = "text/plain"
 _PICTURE_TYPES = ("image/", "video/", "audio/")
 _INTERACTIVE = ("application/javascript", "application/vnd.jupyter.widget")
 """Types that MyST-NB always shows instead of the text beside them."""
@@ -165,6 +165,30 @@ def read_outputs(outputs: Iterable["NotebookNode"], *, raised: bool = True) -> P
     return result
 
 
+def glue(output: "NotebookNode") -> tuple[str, str]:
+    """Return the prefix of a display's types and its name, as it is glued to be shown elsewhere."""
+    scrapbook = output.get("metadata", {}).get("scrapbook", {})
+    return scrapbook.get("mime_prefix", ""), str(scrapbook.get("name", ""))
+
+
+def as_stored(
+    outputs: Iterable["NotebookNode"], stored_as: Iterable[frozenset[str]]
+) -> Iterator["NotebookNode"]:
+    """Yield a cell's outputs, without the text of each display that was stored without it.
+
+    It has other forms alone, such as HTML: whatever its text is, no reader sees it.
+    """
+    displays = iter(stored_as)
+    for output in outputs:
+        stored = next(displays, frozenset()) if "data" in output else frozenset()
+        text = glue(output)[0] + PLAIN
+        if stored and text not in stored and stored & output.data.keys():
+            data = {mime: content for mime, content in output.data.items() if mime != text}
+            yield type(output)(output, data=data)
+        else:
+            yield output
+
+
 def _add_error(result: Printed, output: "NotebookNode") -> None:
     """Add what a cell raised: its type, message and notes, and those in the traceback."""
     result.error = ": ".join(str(part) for part in (output.ename, output.evalue) if part)
@@ -180,11 +204,10 @@ def _add_error(result: Printed, output: "NotebookNode") -> None:
 
 def _add_display(result: Printed, output: "NotebookNode") -> None:
     """Add what a cell displays, or glues to be shown elsewhere: a value, a picture, a widget."""
-    glue = output.get("metadata", {}).get("scrapbook", {})
-    prefix, name = glue.get("mime_prefix", ""), str(glue.get("name", ""))
+    prefix, name = glue(output)
     data = {mime.removeprefix(prefix): _as_text(content) for mime, content in output.data.items()}
     value = _value(data)
-    others = data.keys() - {_PLAIN, *MIME_TYPES.values()}
+    others = data.keys() - {PLAIN, *MIME_TYPES.values()}
     has_picture = any(mime.startswith(_PICTURE_TYPES) for mime in others)
     result.pictures += has_picture + value.pictures
     result.widgets += not has_picture and bool(others or any(value.unknown.values()))
@@ -211,7 +234,7 @@ def _stand_in(data: Mapping[str, str], *, is_figure: bool) -> str | None:
 
     A default ``repr`` says nothing, so it is none.
     """
-    text = data.get(_PLAIN, "")
+    text = data.get(PLAIN, "")
     describes = is_figure and _DESCRIPTION.fullmatch(text)
     if describes or any(mime.startswith(_INTERACTIVE) for mime in data):
         return "" if _DEFAULT_REPR.fullmatch(text) else text
@@ -233,8 +256,8 @@ def _value(data: Mapping[str, str]) -> Value:
     # No form is shown by a terminal: its codes hide none of it.
     shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
     forms = {part: text for part, text in shown.items() if text.strip()}
-    text = data.get(_PLAIN, "")
-    if data.keys() - {_PLAIN} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
+    text = data.get(PLAIN, "")
+    if data.keys() - {PLAIN} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
         text = next(iter(forms.values()), "")
     unknown = {Part.HTML: html.unknown, Part.MARKDOWN: markdown.unknown}
     return Value(text, forms, html.pictures + markdown.pictures, unknown)

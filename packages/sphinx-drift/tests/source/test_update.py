@@ -440,7 +440,7 @@ def test_only_the_drifted_outputs_of_a_notebook_change(
     path.write_text(f"\ufeff{nbformat.writes(stored)}\n", "utf-8")
     drifting.outputs = [stream(printed)] * bool(printed)
     drifting.metadata |= {"drift": {"unchecked": unchecked}} if unchecked else {}
-    assert updated(path) == f"{nbformat.writes(stored)}\n"
+    assert updated(path) == f"\ufeff{nbformat.writes(stored)}\n"
 
 
 TIGHT = {"separators": (",", ":")}

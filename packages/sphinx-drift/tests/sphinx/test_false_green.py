@@ -160,6 +160,8 @@ EACH = PLAIN | FRAME | LATEX
         (EACH, "html unchecked", READ | FRAME),
         (EACH, "all stored", EACH),
         (EACH, "stored", EACH),
+        (EACH, "all stored textless", READ | FRAME | LATEX),
+        (EACH, "all stored textless unrun", EACH),
         (STYLER | FRAME | LATEX, "main", READ | FRAME),
         (STYLER | FRAME | LATEX, "latex", LATEX | {"text/plain": "$3$"}),
         (STYLER | NUMBERS, "all", LISTED),
@@ -180,12 +182,15 @@ def test_a_page_shows_the_forms_that_it_documents(
     output["data"] = {prefix + mime: value for mime, value in data.items()}
     output.metadata["scrapbook"] = {"name": "a", "mime_prefix": prefix}
     notebook = v4.new_notebook(cells=[v4.new_code_cell("x")])
-    notebook.cells[0].outputs = [output]
     words = documented.split()
+    count = None if "unrun" in words else 1
+    notebook.cells[0].update(outputs=[output], execution_count=count)
     unchecked = "why" if "unchecked" in words else ""
-    parts = [Part(word) for word in words if word not in ("unchecked", "stored")]
+    parts = [Part(word) for word in words if word in [*Part]]
+    stored_as = (output.data.keys() - {prefix + "text/plain"},) if "textless" in words else ()
     expectations = tuple(Expectation("", 3, 4, part, unchecked=unchecked) for part in parts)
-    page = Page((Cell(1, 0, 1, "x", expectations=expectations),), is_notebook="stored" in words)
+    one = Cell(1, 0, 1, "x", expectations=expectations, stored_as=stored_as)
+    page = Page((one,), is_notebook="stored" in words)
     show_documented(notebook, page)
     assert output.data == {prefix + mime: value for mime, value in left.items()}
 
