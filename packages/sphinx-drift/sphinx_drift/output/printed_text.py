@@ -5,12 +5,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.output.html_text import ESCAPE_SHOWN, read_html
-from sphinx_drift.output.screen import on_screen
+from sphinx_drift.output.screen import joined, on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
 if TYPE_CHECKING:  # a build starts its host without it
@@ -108,8 +107,8 @@ class Printed:
 
         What a cell raised comes last, and belongs to *all*, to *main* and to *stderr*.
         """
-        joined = _JOINED.get(part, (part,))
-        pieces = [piece for piece in self.pieces if piece[0] in joined]
+        parts = _JOINED.get(part, (part,))
+        pieces = [piece for piece in self.pieces if piece[0] in parts]
         pieces.sort(key=lambda piece: piece[0] is Part.STDERR)
         texts = [text for _, text in pieces] + [self.error] * (part in _JOINED)
         return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts if text)
@@ -148,15 +147,12 @@ def read_outputs(outputs: Iterable["NotebookNode"], *, raised: bool = True) -> P
 
     """
     result = Printed()
-    for kind, group in groupby(outputs, lambda output: output.output_type):
-        if kind == "stream":
-            texts: dict[Part, list[str]] = {Part.STDOUT: [], Part.STDERR: []}
-            for output in group:
-                texts[Part.STDERR if output.name == "stderr" else Part.STDOUT].append(output.text)
-            result.pieces += [(part, on_screen("".join(text))) for part, text in texts.items()]
+    for output in joined(outputs):
+        if output.output_type == "stream":
+            part = Part.STDERR if output.name == "stderr" else Part.STDOUT
+            result.pieces.append((part, on_screen(output.text)))
         else:
-            for output in group:
-                (_add_error if kind == "error" else _add_display)(result, output)
+            (_add_error if output.output_type == "error" else _add_display)(result, output)
     may_be_native = raised and not result.error and result.pieces
     if may_be_native and result.pieces[-1][0] is Part.STDERR:
         text, result.error = split_native_error(result.pieces.pop()[1])
