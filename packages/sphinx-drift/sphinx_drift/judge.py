@@ -197,8 +197,8 @@ class _CellCheck:
     @property
     def _raised(self) -> bool:
         """Whether the cell raised an error; one that stderr ends with may only be printed."""
-        was_quiet = self.cell.index in self.run.execution.succeeded
-        return bool(self.output.error) and not (self.output.native_error and was_quiet)
+        succeeded = self.cell.index in self.run.execution.succeeded
+        return bool(self.output.error) and not (self.output.native_error and succeeded)
 
     # What is documented
 
@@ -285,10 +285,10 @@ class _CellCheck:
         cell, output, page = self.cell, self.output, self.run.page
         is_named = any(e.raises or e.part is Part.ALL for e in cell.expectations)
         if self._raised and not is_named:
-            may_raise = cell.may_raise or not self.run.errors_fail
-            was_quiet = cell.may_raise and is_claim  # when it was saved by a run
-            is_allowed = may_raise and not (page.complete or was_quiet or cell.expectations)
-            kind = Kind.NO_EXPECTATION if is_allowed else Kind.RAISED
+            # A cell that may raise fails where a run has saved it without the error.
+            fails = is_claim if cell.may_raise else self.run.errors_fail
+            is_wrong = fails or page.complete or cell.expectations
+            kind = Kind.RAISED if is_wrong else Kind.NO_EXPECTATION
             return _outcome(cell, kind, message=output.error)
         parts = self._undocumented_parts()
         if not parts:

@@ -211,9 +211,10 @@ def _add_display(result: Printed, output: "NotebookNode") -> None:
     drawing = read_html(data.get("image/svg+xml", "")).text
     result.draws_text |= bool(drawing)
     pieces = [(Part.PICTURE, drawing)] if drawing else []
-    stand_in = _stand_in(data, is_figure=has_picture and not value.forms)
-    if stand_in is not None:
-        pieces += [(Part.PICTURE, stand_in)] * bool(stand_in)
+    if _stands_in(data, is_figure=has_picture and not value.forms):
+        text = data.get(PLAIN, "")
+        if text and not _DEFAULT_REPR.fullmatch(text):  # which says nothing
+            pieces.append((Part.PICTURE, text))
     elif value.text:
         result.values.append(value)
         space = "\n" if "\n" in value.text.strip() else " "
@@ -225,16 +226,10 @@ def _add_display(result: Printed, output: "NotebookNode") -> None:
             result.glued.setdefault(part, []).append(name)
 
 
-def _stand_in(data: Mapping[str, str], *, is_figure: bool) -> str | None:
-    """Return the text that is shown where a picture or widget can't be; None if it is a value's.
-
-    A default ``repr`` says nothing, so it is none.
-    """
-    text = data.get(PLAIN, "")
-    describes = is_figure and _DESCRIPTION.fullmatch(text)
-    if describes or any(mime.startswith(_INTERACTIVE) for mime in data):
-        return "" if _DEFAULT_REPR.fullmatch(text) else text
-    return None
+def _stands_in(data: Mapping[str, str], *, is_figure: bool) -> bool:
+    """Whether a display's text is shown only where its picture or widget can't be."""
+    describes = is_figure and _DESCRIPTION.fullmatch(data.get(PLAIN, ""))
+    return bool(describes) or any(mime.startswith(_INTERACTIVE) for mime in data)
 
 
 def _as_text(content: object) -> str:
