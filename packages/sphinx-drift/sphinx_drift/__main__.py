@@ -18,7 +18,7 @@ from typing import Any
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import Checked, Opened, check, is_page, is_searched, opened, prepare
 from sphinx_drift.model import Kind, Outcome, PageResult
-from sphinx_drift.patterns import EVERY_PAGE, Pattern
+from sphinx_drift.patterns import Pattern
 from sphinx_drift.report.excerpts import safe_line
 from sphinx_drift.report.formats import exit_status, to_github
 from sphinx_drift.report.summary import summary, unused_filters
@@ -114,8 +114,8 @@ def _requested(options: argparse.Namespace) -> dict[str, Any]:
     given = vars(options)
     requested = {e.name: given[e.name] for e in entries(Place.COMMAND) if e.name in given}
     if options.update:
-        # An output or error without an expectation gets one that is true of two runs.
-        requested |= {"require": EVERY_PAGE, "twice": True, "keep_going": True}
+        # What is written is true of two runs, and of all cells.
+        requested |= {"twice": True, "keep_going": True}
     return requested
 
 
@@ -171,14 +171,20 @@ def _undecided(result: PageResult) -> list[Outcome]:
     return [o for o in result.outcomes if o.kind is Kind.UNCHECKED and o.message in UNDECIDED]
 
 
+def _errors(result: PageResult) -> set[tuple[int, str]]:
+    """Return the errors that nothing documents, each with its cell."""
+    return {
+        (outcome.cell, outcome.message.partition("\n")[0])
+        for outcome in result.outcomes
+        if outcome.kind in (Kind.RAISED, Kind.NO_EXPECTATION) and not outcome.parts
+    }
+
+
 def _to_decide(file: Checked) -> Iterator[str]:
     """Yield what `--update` has written and only a person can judge: errors, and reasons."""
     result = _remaining(file)
-    raised = {o.cell for o in result.outcomes if o.kind is Kind.RAISED}
-    for outcome in file.result.outcomes:
-        if outcome.kind is Kind.RAISED and outcome.cell not in raised:
-            error = outcome.message.partition("\n")[0]
-            yield safe_line(f"  {result.file}: cell {outcome.cell}: recorded {error}")
+    for cell, error in sorted(_errors(file.result) - _errors(result)):
+        yield safe_line(f"  {result.file}: cell {cell}: recorded {error}")
     for outcome in _undecided(result):
         yield f"  {result.file}: cell {outcome.cell}: {outcome.message}"
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import yaml
@@ -27,6 +28,7 @@ from sphinx_drift.settings import (
     table_in,
 )
 from sphinx_drift.shapes import Place, refuse_unknown
+from sphinx_drift.source.metadata import SHOWING
 
 _EXECUTE = {
     "allow_errors": "nb_execution_allow_errors",
@@ -53,6 +55,7 @@ _TAKES_ON = re.compile(
 """How ``conf.py`` takes its extensions from another module."""
 _READ = (
     *(*_OURS, *_EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
+    *(f"nb_{name}" for name in SHOWING),
     *("exclude_patterns", "extensions", "include_patterns"),
 )
 """The settings of conf.py that count here."""
@@ -91,6 +94,12 @@ class Book(NamedTuple):
             variables=settings.get(_ENVIRONMENT) or {},
             is_mystmd=_MYSTMD in settings,
         )
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What it says of the outputs that readers see, by MyST-NB's names."""
+        said = {name: self.settings.get(f"nb_{name}") for name in SHOWING}
+        return {name: value for name, value in said.items() if value is not None}
 
     def excludes(self, page: Path) -> str:
         """Return the setting that excludes a page from the book; nothing if none does."""
@@ -203,8 +212,13 @@ def refuse_misspelt(names: Iterable[str], origin: str) -> None:
 
 
 def written_settings(config: Config) -> Mapping[str, Any]:
-    """Return all that conf.py sets, by name, registered or not."""
-    return config._raw_config  # noqa: SLF001 - nothing public has them
+    """Return all that conf.py sets, by name, registered or not, but for modules and functions."""
+    written = config._raw_config  # noqa: SLF001 - nothing public has them
+    return {
+        name: value
+        for name, value in written.items()
+        if not (callable(value) or isinstance(value, ModuleType))
+    }
 
 
 def _read_yaml(file: Path) -> Mapping[str, Any]:
@@ -223,9 +237,8 @@ def _read_yaml(file: Path) -> Mapping[str, Any]:
 
 def _read_myst(file: Path) -> Mapping[str, Any] | None:
     """Read a ``myst.yml``; None if it has no project, as one of a site alone."""
-    written = yaml.safe_load(file.read_text("utf-8"))
-    project = written.get("project") if isinstance(written, dict) else None
-    if not isinstance(project, dict):
+    project = _project_in(file)
+    if project is None:
         return None
     exclude, toc = project.get("exclude") or [], project.get("toc")
     exclude = [exclude] if isinstance(exclude, str) else exclude
@@ -234,6 +247,29 @@ def _read_myst(file: Path) -> Mapping[str, Any] | None:
             raise ValueError(f"project.{name} must be a list, got {value!r}")  # noqa: TRY004 - the file is wrong
     included = ["**"] if toc is None else [*_patterns_in(toc)]
     return {_MYSTMD: True, "exclude_patterns": exclude, "include_patterns": included}
+
+
+def _project_in(file: Path, *below: Path) -> dict[str, Any] | None:
+    """Return the project of a file, with what the files that it extends say; None without one.
+
+    Its own values come first, then those of the last file. Files on the web aren't read.
+    """
+    if file in below:
+        raise ValueError(f"{file} extends itself")
+    if not file.is_file():
+        raise ValueError(f"extends: there is no file {file}")
+    written = yaml.safe_load(file.read_text("utf-8"))
+    if not isinstance(written, dict):
+        return None
+    names = written.get("extends", written.get("extend")) or []
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list):
+        raise ValueError(f"extends must be a file or a list of files, got {names!r}")  # noqa: TRY004 - the file is wrong
+    paths = [(file.parent / str(name)).resolve() for name in names if "://" not in str(name)]
+    found = [_project_in(path, file.resolve(), *below) for path in paths]
+    projects = [one for one in (*found, written.get("project")) if isinstance(one, dict)]
+    said = [{name: value for name, value in one.items() if value is not None} for one in projects]
+    return {name: value for one in said for name, value in one.items()} if projects else None
 
 
 def _patterns_in(toc: Iterable[Any]) -> Iterator[str]:

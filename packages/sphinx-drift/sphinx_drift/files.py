@@ -18,7 +18,6 @@ from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import Task, make_task, run_and_judge
 from sphinx_drift.settings import Settings
-from sphinx_drift.source.markdown import NEVER_RUN
 from sphinx_drift.source.metadata import left_out_by
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
@@ -26,8 +25,13 @@ from sphinx_drift.source.update import Change, change_for
 from sphinx_drift.source.variants import chosen
 
 _ENDINGS = (".md", ".ipynb")
-_UNSEARCHED = (".*", "node_modules", "__pycache__", "_build", "jupyter_execute")
-"""Files and folders that hold no pages."""
+_UNSEARCHED = (
+    *(".*", "node_modules", "__pycache__"),
+    *("_build", "_downloads", "_sources", "doctrees", "jupyter_execute"),
+)
+"""Files and folders that hold no pages, or copies that a build made of them."""
+_OF_PROGRAMS = ("pyvenv.cfg", "conda-meta", ".buildinfo")
+"""What is in an environment, and in a folder that Sphinx writes."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,9 @@ class Opened:
 
 def is_searched(path: Path) -> bool:
     """Whether a path is looked at: none that is hidden, or holds built pages or an environment."""
-    return not (any(map(path.match, _UNSEARCHED)) or (path / "pyvenv.cfg").is_file())
+    if any(map(path.match, _UNSEARCHED)):
+        return False
+    return not any((path / name).exists() for name in _OF_PROGRAMS)
 
 
 def is_page(path: Path) -> bool:
@@ -94,10 +100,9 @@ def opened(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         book = book_of(path.parent)
         if excluded := "" if named else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
-        stderr = not str(book.settings.get("nb_output_stderr", "show")).startswith("remove")
         settings = replace(book.resolved, **requested)
         key, is_mystmd = settings.metadata_key, settings.is_mystmd
-        read = partial(load, path, stderr=stderr, key=key, is_mystmd=is_mystmd)
+        read = partial(load, path, shown=book.shown, key=key, is_mystmd=is_mystmd)
         page, notebook = read() or (Page(), None)
         if notebook is None or not (page.cells or page.problems):
             return Checked(PageResult(str(path)))  # prose; that nothing was checked at all fails
@@ -133,13 +138,7 @@ def check(file: Opened | Checked, *, update: bool = False, prose: bool = False) 
 def _check_opened(file: Opened, *, update: bool, prose: bool) -> Checked:
     """Run and compare what was read."""
     path, page, notebook, _ = file.task
-    if not page.complete:  # of a nested cell a build only warns, by MyST-NB
-        problems = [
-            replace(problem, kind=Kind.UNCHECKED) if problem.message == NEVER_RUN else problem
-            for problem in page.problems
-        ]
-        page = replace(page, problems=tuple(problems))
-    result, execution, judge = run_and_judge(file.task._replace(page=page))
+    result, execution, judge = run_and_judge(file.task)
     if page.is_notebook and not file.is_named:
         # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
         outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)

@@ -24,6 +24,7 @@ from sphinx_drift.output.printed_text import (
     read_outputs,
 )
 from sphinx_drift.run.results import SKIPS, Ending, Execution
+from sphinx_drift.source.markdown import NEVER_RUN
 
 
 def judge_page(  # noqa: PLR0913 - one page has these parts
@@ -56,7 +57,11 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         inside the comparison is an outcome too, and fails.
 
     """
-    outcomes = list(page.problems)
+    outcomes = [
+        # Of a nested cell a build only warns, by MyST-NB, unless all must be documented.
+        replace(o, kind=Kind.UNCHECKED) if o.message == NEVER_RUN and not page.complete else o
+        for o in page.problems
+    ]
     not_text: Counter[str] = Counter()
     filters = (*filters, *machine_paths(Path(file).absolute().parent))
     run = _PageRun(page, execution, policy, filters, away=away, errors_fail=errors_fail)
@@ -89,6 +94,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         environment=execution.environment,
         not_text=+not_text,
         filter_counts=run.filter_counts,
+        names=page.names,
         is_notebook=page.is_notebook,
     )
 

@@ -106,7 +106,7 @@ class Kind(Enum):
     )
     QUOTATION = (
         "a number is quoted that no cell printed",
-        "quote a number of an expectation with a `:name:`, once in the book, or what is glued",
+        "quote a number of an expectation whose `:name:` no other one has; glue needs one, too",
     )
     ELSEWHERE = (
         "the page imported a package that isn't the one of this project",
@@ -147,6 +147,8 @@ class Outcome:
     cell: int = 0
     """Number of the code cell, counted from 1; 0 if it is about none."""
     cell_line: int = 0
+    where: str = ""
+    """Where it is in a notebook, if it is in none of its code cells."""
     body_line: int = 0
     """Line of the page on which the documented text begins."""
     name: str = ""
@@ -163,6 +165,11 @@ class Outcome:
     """Why the documented output holds only on the reference environment, if so."""
 
 
+def below(cell: int, row: int) -> str:
+    """Say where in a notebook a row of Markdown is: below a code cell, or above the first."""
+    return f"{f'below cell {cell}' if cell else 'above cell 1'} (line {row})"
+
+
 @dataclass(frozen=True)
 class PageResult:
     """The outcomes of a page."""
@@ -176,6 +183,8 @@ class PageResult:
     """How many outputs are not text, such as pictures."""
     filter_counts: Mapping[str, int] = field(default_factory=dict)
     """How many texts each filter replaced before they were compared, by name."""
+    names: Mapping[str, int] = field(default_factory=dict)
+    """The line of each of its expectations that has a name to quote."""
     is_notebook: bool = False
     """Whether its cells are reported by number and not by line."""
     is_optional: bool = False
@@ -285,6 +294,12 @@ class Page:
     """Whether each of its outputs must be documented."""
     settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     """What its metadata sets for it alone, by the names of settings."""
+
+    @property
+    def names(self) -> dict[str, int]:
+        """The line of each expectation that has a name to quote."""
+        problems = {problem.name: problem.line for problem in self.problems if problem.name}
+        return problems | {e.name: e.line for c in self.cells for e in c.expectations if e.name}
 
     @property
     def is_checked(self) -> bool:

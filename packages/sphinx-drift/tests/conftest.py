@@ -31,8 +31,8 @@ UNSET = {
 }
 TAKEN = "ZMQError: Address already in use"
 HEAD = re.compile(
-    r"(?m)^(?P<file>[^\s:]+):(?P<location>\d+|notebook|cell \d+ \(line \d+\)): (?P<kind>[a-z-]+)"
-    r"(?: in cell \d+ \(line \d+\))?:(?: |$)"
+    r"(?m)^(?P<file>[^\s:]+):(?P<location>\d+|notebook|(?:above |below )?cell \d+ \(line \d+\)): "
+    r"(?P<kind>[a-z-]+)(?: in cell \d+ \(line \d+\))?:(?: |$)"
 )
 
 

@@ -15,6 +15,7 @@ from sphinx_drift.files import Checked, Opened, opened
 
 CONF = """
 import atexit, os, sys
+import colorsys as drift_colors
 print("not JSON")
 atexit.register(print, "the end")
 sys.path.insert(0, "nowhere")

@@ -116,6 +116,9 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
         "unmarked.md": GOOD.replace(FRONT, ""),
         ".hidden/bad.md": "bad",
         "_build/bad.md": GOOD,
+        "_downloads/a1b2/bad.md": GOOD,
+        "sub/_sources/bad.md": GOOD,
+        "out/doctrees/nbsphinx/bad.md": GOOD,
         "sub/node_modules/bad.md": GOOD,
         "sub/.ipynb_checkpoints/own-checkpoint.ipynb": "{",
         ".dot.ipynb": "{",
@@ -150,18 +153,22 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
     assert len(re.findall(r"(?m)^::error.*sub/own\.ipynb:cell 2 \(line 2\): drift", out)) == 1
 
 
-def test_linked_folders_are_followed_and_environments_left_out(tmp_path: Path) -> None:
-    pages, real = tmp_path / "pages", tmp_path / "real"
+@pytest.mark.parametrize("sign", ["pyvenv.cfg", "conda-meta/history", ".buildinfo"])
+def test_linked_folders_are_followed_and_those_of_other_programs_left_out(
+    sign: str, tmp_path: Path
+) -> None:
+    pages, real, made = tmp_path / "pages", tmp_path / "real", tmp_path / "pages" / "made"
     real.mkdir()
     (real / "page.md").write_text(GOOD)
-    for name in ("page.md", "pyvenv.cfg"):  # a virtual environment, whatever it is called
-        (pages / "env").mkdir(exist_ok=True, parents=True)
-        (pages / "env" / name).write_text(GOOD)
+    (made / sign).parent.mkdir(parents=True)
+    (made / sign).touch()
+    (made / "page.md").write_text(GOOD)
     (pages / "linked").symlink_to(real)
     (pages / "other").symlink_to(real)  # perhaps of another book
     (real / "loop").symlink_to(pages)
     found = list(command._paths([pages]))  # noqa: SLF001
     assert found == [pages / "linked" / "page.md", pages / "other" / "page.md"]
+    assert list(command._paths([made])) == [made / "page.md"]  # noqa: SLF001
 
 
 def test_crash_of_the_command_is_no_drift(
@@ -443,6 +450,19 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert command.main([str(path)]) == 1
 
 
+NESTED = f"`````{{tip}}\n{small_book.cell('print(3)')}\n`````"
+SKIPPED = small_book.cell(":tags: [skip-execution]\n\nprint(3)")
+
+
+@pytest.mark.parametrize("unchecked", [NESTED, SKIPPED])
+@pytest.mark.parametrize("printed", ["good", "bad"])
+def test_update_passes_where_a_check_does(unchecked: str, printed: str, page: Path) -> None:
+    page.write_text(f"{GOOD.replace('good', printed, 1)}\n{unchecked}\n", "utf-8")
+    for arguments in (("--update", "--force"), ("--update", "--force"), ()):
+        assert command.main([str(page), *arguments]) == 0
+    assert page.read_text("utf-8").count(printed) == 2
+
+
 GLUED = """```{code-cell} ipython3
 import time
 from myst_nb import glue
@@ -467,8 +487,7 @@ def test_update_leaves_a_glued_value_that_varies(
     refused.write_text(GOOD.replace('print("good")', lacks) + more, "utf-8")
     assert command.main([str(path), str(refused), "--update", "--force"]) == 2
     told = capsys.readouterr()
-    assert "page.md:7: undocumented in cell 1" in told.out
-    assert told.out.count(": undocumented in ") == 1  # only the update asks the other page for it
+    assert "page.md:7: unrepeatable in cell 1" in told.out
     assert "refused.md is left as it is: " in told.err
     written = path.read_text("utf-8")
     assert written == FRONT + GLUED + "```{expected-output}\n5\n```\n"

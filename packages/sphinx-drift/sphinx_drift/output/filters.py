@@ -111,6 +111,14 @@ DEFAULTS = (
         "folder of cells or packages",
         r"\1\2/",
     ),
+    Filter(  # IPython, Colab and ipykernel each name it in their own way.
+        re.compile(
+            r"<ipython-input-\d+-[0-9a-f]+>"
+            r"|(?<![\w./-])(?:(?:<tmp>|/tmp)/)?ipython-input-(?:\d+-)?\d+\.py"
+            r"|(?<![\w./-])ipykernel/\d+\.py|(?<=\()\d+\.py(?=, line \d)"
+        ),
+        *("file of a cell", "<cell>"),
+    ),
     Filter(  # It differs between versions of Python.
         re.compile(
             r"(?m:^)([ |]*(?:\w+\.)*\w*(?:Error|Exception): [^\n]{0,300}?)"

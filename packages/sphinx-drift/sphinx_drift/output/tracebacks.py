@@ -7,6 +7,8 @@ from itertools import takewhile
 from sphinx_drift.compare.lexer import ESCAPE
 
 _HEADER = re.compile(r"(?m)^(?:-{10,}\n)?(\w*) *Traceback \(most recent call last\):?$")
+_OF_COLAB = re.compile(r"(?s)\n+-{10,}\nNOTE: If your import is failing .*?\n-{10,}(?=\n|$)")
+"""What Colab adds below an import that fails."""
 _GROUP = "  + Exception Group Traceback (most recent call last):"
 _OF_GROUP = re.compile(r" +[|+]")
 _OF_MEMBER = re.compile(r" +\| (?!\s|(?:Exception Group )?Traceback \(most recent )(.+)")
@@ -30,7 +32,7 @@ def messages(traceback: Iterable[str], name: str = "") -> str:
 
     """
     parts = (re.sub(ESCAPE, "", part).strip("\n").rstrip() for part in traceback)
-    before, *sections = _HEADER.split("\n".join(parts))
+    before, *sections = _HEADER.split(_OF_COLAB.sub("", "\n".join(parts)))
     errors = [_from_type(before, name)]
     for of_header, section in zip(sections[::2], sections[1::2], strict=True):
         errors.append(_from_type(section, of_header or name))

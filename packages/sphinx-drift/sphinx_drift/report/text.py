@@ -126,8 +126,8 @@ def _folded(line: str) -> list[str]:
 
 def _location(result: PageResult, outcome: Outcome) -> str:
     """Return where an outcome is: a line of a page, or a cell of a notebook."""
-    if not result.is_notebook:
-        return str(outcome.line)
+    if outcome.where or not result.is_notebook:
+        return outcome.where or str(outcome.line)
     if not outcome.cell:
         return "notebook"
     row = 1

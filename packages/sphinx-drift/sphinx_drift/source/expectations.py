@@ -14,6 +14,7 @@ from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
 from sphinx_drift.output.printed_text import FORMS, Part
 from sphinx_drift.source.markdown import DIRECTIVE, Fence, Reading, lines_of
 from sphinx_drift.source.metadata import read_cell, with_settings
+from sphinx_drift.source.quote import NAME
 from sphinx_drift.source.variants import UNCONDITIONAL, read_condition
 
 _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
@@ -105,7 +106,8 @@ def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outco
     if unclosed := _unclosed(fence):
         problems.append(Outcome(Kind.UNREADABLE, line, message=unclosed))
     if not cells or any(not _INVISIBLE.match(row) for row in lines[cells[-1].last_line : line - 1]):
-        return [*problems, Outcome(Kind.NO_CELL, line, documented=expectation.content)]
+        name, content = expectation.name, expectation.content
+        return [*problems, Outcome(Kind.NO_CELL, line, name=name, documented=content)]
     cell = cells[-1]
     if expectation.part is Part.ALL and not cell.has_stderr:
         expectation = replace(expectation, part=Part.MAIN)
@@ -169,6 +171,8 @@ def _with_option(expectation: Expectation, name: str, value: str) -> Expectation
         if value not in names:
             raise ValueError(f"`:stream:` must be one of {', '.join(names)}; got {value!r}")
         return replace(expectation, part=Part(value))
+    if name == "name" and not re.fullmatch(NAME, value):
+        raise ValueError(f"`:name:` must be of letters, digits, `-` and `_`; got {value!r}")
     if name == "when":
         read_condition(value)
     option: dict[str, Any] = {name.replace("-", "_"): value}

@@ -62,6 +62,12 @@ class Fence(NamedTuple):
         """Whether it is an expectation."""
         return self.name == DIRECTIVE
 
+    @property
+    def unread(self) -> Outcome:
+        """What it is where MyST-NB doesn't read it."""
+        message = NEVER_CHECKED if self.is_expectation else NEVER_RUN
+        return Outcome(Kind.NESTED, self.first, message=message)
+
     def opens_another(self, row: str) -> bool:
         """Whether a row of its content would open a fence, were this one closed above it."""
         sign = self.markup[0]
@@ -77,6 +83,8 @@ class Reading:
     config: MdParserConfig
     fences: list[Fence] = field(default_factory=list)
     """Its cells and expectations in their order."""
+    others: list[Fence] = field(default_factory=list)
+    """All its other fences."""
     paragraphs: list[tuple[str, int]] = field(default_factory=list)
     """Its sentences and tables, each with its line."""
     unclosed: list[int] = field(default_factory=list)
@@ -96,11 +104,7 @@ class Reading:
     @property
     def nested(self) -> list[Outcome]:
         """The cells and expectations that MyST-NB doesn't read."""
-        return [
-            Outcome(Kind.NESTED, f.first, message=NEVER_CHECKED if f.is_expectation else NEVER_RUN)
-            for f in self.fences
-            if not f.is_read
-        ]
+        return [fence.unread for fence in self.fences if not fence.is_read]
 
     def visit(self, text: str, above: int = 0) -> None:
         """Read the page, or the content of a directive below some lines of it."""
@@ -120,8 +124,8 @@ class Reading:
 
     def _visit_fence(self, fence: Fence) -> None:
         """Keep a cell or an expectation, and look for some in any other fence."""
+        (self.fences if fence.name in _CODE else self.others).append(fence)
         if fence.name in _CODE:
-            self.fences.append(fence)
             self.explained.add(fence.first)
         if not fence.is_closed:  # what looks like a cell in it is one that it has swallowed
             if fence.name not in _CODE and fence.last >= len(self.lines):

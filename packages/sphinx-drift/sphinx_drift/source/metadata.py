@@ -1,6 +1,7 @@
 """Read what the metadata of pages, notebooks and cells say: tags, what is shown, `drift: {...}`."""
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from sphinx_drift.source.markdown import lines_of
 
 REASONS = ("reference-only", "unchecked")
 """What a notebook's cell may say, each with a reason."""
+SHOWING = ("cell_metadata_key", "output_stderr", "remove_code_outputs")
+"""MyST-NB's settings of what readers see; a book writes them after `nb_`."""
 IGNORED = "nbval-ignore-output"
 """nbval's tag of a cell whose outputs aren't compared."""
 
@@ -69,18 +72,12 @@ def read_cell(
     return Cell(number, index, lines[0], node.source, lines[1], tags, hidden=hidden)
 
 
-def shown_without_book(
-    metadata: Mapping[str, Any], *, stderr: bool, key: str = "mystnb"
-) -> NbParserConfig:
-    """Return the settings of a page without a book: they show what it doesn't hide."""
-    from myst_nb.core.config import NbParserConfig  # noqa: PLC0415 - an extra
-
-    table = table_in(metadata, key)
-    removes = str(table.get("output_stderr", "" if stderr else "remove")).startswith("remove")
-    return NbParserConfig(
-        output_stderr="remove" if removes else "show",
-        remove_code_outputs=table.get("remove_code_outputs") is True,
-    )
+def shown_by(metadata: Mapping[str, Any], key: str = "mystnb", **of_book: Any) -> NbParserConfig:
+    """Return which outputs readers see by some settings of a book, and a page's own."""
+    config = NbParserConfig(**of_book)
+    with suppress(Exception):  # MyST-NB warns of a table that has anything else
+        config = config.copy(**table_in(metadata, key))
+    return config
 
 
 def with_settings(page: Page, notebook: NotebookNode) -> Page:

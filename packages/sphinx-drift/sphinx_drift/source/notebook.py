@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
-from sphinx_drift.source.metadata import IGNORED, read_cell, shown_without_book, with_settings
+from sphinx_drift.source.metadata import IGNORED, read_cell, shown_by, with_settings
 
 _NBVAL = re.compile(r"(?m)^\s*#[#\s]*NBVAL_(IGNORE_OUTPUT|RAISES_EXCEPTION|SKIP)\s*$")
 """The comments by which nbval marks a cell."""
@@ -53,7 +53,7 @@ def read_notebook(notebook: NotebookNode, shown: NbParserConfig | None = None) -
             and progress bars name paths and times of the machine that wrote them.
 
     """
-    shown = shown or shown_without_book(notebook.metadata, stderr=False)
+    shown = shown or shown_by(notebook.metadata, output_stderr="remove")
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":

@@ -1,7 +1,7 @@
 """Quote a number from what a cell printed: which one, and in which form."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
@@ -10,8 +10,10 @@ from sphinx_drift.compare.lexer import Token, plain
 from sphinx_drift.compare.tokens import read_tokens
 from sphinx_drift.model import Kind, PageResult
 
+NAME = r"[\w-]+"
+"""A name that can be quoted."""
 _QUOTATION = re.compile(
-    r"(?P<name>[\w-]+)(?P<which>\[\d+(?:,\s*\d+)*\]|\#\d+|)(?:\s+(?P<form>\.\d{1,2}[f%]|,d))?"
+    rf"(?P<name>{NAME})(?P<which>\[\d+(?:,\s*\d+)*\]|\#\d+|)(?:\s+(?P<form>\.\d{{1,2}}[f%]|,d))?"
 )
 _MINUS = r"\-\u2010-\u2015\u207b\u208b\u2212\uff0d"
 _BEFORE = re.compile(r"(?:\A|[\s(\[{=;\"'|<>~$\xa3\u20ac]|(?<![\d\\])[,:])\Z", re.ASCII)
@@ -114,7 +116,7 @@ def read_quotation(text: str) -> Quotation:
     return Quotation(match["name"], match["which"], match["form"] or "")
 
 
-def quote(results: Iterable[PageResult], target: str) -> str:
+def quote(results: Collection[PageResult], target: str) -> str:
     """Return a number that a cell of some pages printed.
 
     Raises:
@@ -122,13 +124,27 @@ def quote(results: Iterable[PageResult], target: str) -> str:
 
     """
     quotation = read_quotation(target)
-    outcomes = [o for result in results for o in result.outcomes if o.name == quotation.name]
-    if len(outcomes) != 1:
-        raise ValueError(f"{len(outcomes) or 'no'} expectations are named {quotation.name}")
-    if outcomes[0].kind is Kind.UNCHECKED:
-        raise ValueError(
-            f"{quotation.name} is unchecked, so nobody knows that its numbers are right"
-        )
-    if outcomes[0].reference_only:
-        raise ValueError(f"{quotation.name} holds on the reference environment alone")
-    return quotation.number_in(outcomes[0].executed)
+    name = quotation.name
+    found = [(r, o) for r in results for o in r.outcomes if o.name == name]
+    if len(found) > 1:
+        lines = " and ".join(f"{result.file}:{outcome.line}" for result, outcome in found)
+        raise ValueError(f"{len(found)} expectations are named {name}: {lines}")
+    if not (found and found[0][1].executed):
+        raise ValueError(_lacking(results, name))
+    outcome = found[0][1]
+    if outcome.kind is Kind.UNCHECKED:
+        raise ValueError(f"{name} is unchecked, so nobody knows that its numbers are right")
+    if outcome.reference_only:
+        raise ValueError(f"{name} holds on the reference environment alone")
+    return quotation.number_in(outcome.executed)
+
+
+def _lacking(results: Iterable[PageResult], name: str) -> str:
+    """Return why nothing was printed that has a name."""
+    for result in results:
+        if line := result.names.get(name):
+            expectation = f"{name} is at {result.file}:{line}"
+            if result.left_out:
+                return f"{expectation}, on a page that is left out by {result.left_out}"
+            return f"{expectation}, and nothing was printed for it"
+    return f"no expectations are named {name}"

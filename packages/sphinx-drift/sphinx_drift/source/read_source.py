@@ -1,14 +1,17 @@
 """Read what a page or notebook documents: its cells, and what each must print."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from nbformat import NotebookNode
 
-from sphinx_drift.model import Page
+from sphinx_drift.model import Outcome, Page, below
 from sphinx_drift.source.expectations import read_page
-from sphinx_drift.source.markdown import config_without_book, read_markdown
-from sphinx_drift.source.metadata import read_front, shown_without_book
+from sphinx_drift.source.markdown import OPENING, config_without_book, lines_of, read_markdown
+from sphinx_drift.source.metadata import read_front, shown_by
 from sphinx_drift.source.mystmd import add_metadata, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 
@@ -24,7 +27,7 @@ def load(
     path: Path,
     *,
     text: str | None = None,
-    stderr: bool = True,
+    shown: Mapping[str, Any] = MappingProxyType({}),
     key: str = "mystnb",
     is_mystmd: bool = False,
 ) -> tuple[Page, NotebookNode] | None:
@@ -33,8 +36,9 @@ def load(
     Args:
         path: The file.
         text: What it is going to hold; None for what it holds.
-        stderr: Whether what pages write to stderr counts, if they don't say so themselves; what a
-            notebook has stored of it names the machine that wrote it.
+        shown: MyST-NB's settings of what readers see, as its book has them; what a notebook has
+            stored of stderr names the machine that wrote it, so that it counts if the notebook
+            itself says so.
         key: The key of MyST-NB's settings in a file's metadata.
         is_mystmd: Whether mystmd runs it, and not MyST-NB.
 
@@ -50,8 +54,10 @@ def load(
         notebook = parse_notebook(text)
         if is_mystmd:
             add_metadata(notebook)
-        shown = shown_without_book(notebook.metadata, stderr=False, key=key)
-        return read_notebook(notebook, shown), notebook
+        quiet = {**shown, "output_stderr": "remove"}
+        page = read_notebook(notebook, shown_by(notebook.metadata, key, **quiet))
+        unread = () if is_mystmd else _in_markdown(notebook)
+        return replace(page, problems=(*page.problems, *unread)), notebook
     from myst_nb.core.read import (  # noqa: PLC0415 - an extra
         is_myst_markdown_notebook,
         read_myst_markdown_notebook,
@@ -68,8 +74,18 @@ def load(
         raise ValueError(_NO_FORMAT)
     else:
         return None
-    shown = shown_without_book(notebook.metadata, stderr=stderr, key=key)
-    page = read_page(reading, notebook, shown, is_mystmd=is_mystmd)
+    its_own = shown_by(notebook.metadata, key, **shown)
+    page = read_page(reading, notebook, its_own, is_mystmd=is_mystmd)
     if not is_mystmd:
         page = replace(page, problems=(*page.problems, *reading.nested))
     return (page, notebook) if page.cells or page.problems else None
+
+
+def _in_markdown(notebook: NotebookNode) -> Iterator[Outcome]:
+    """Yield the cells and expectations in a notebook's Markdown, of which MyST-NB reads none."""
+    above = 0
+    for cell in notebook.cells:
+        above += cell.cell_type == "code"
+        if cell.cell_type == "markdown" and any(map(OPENING.match, lines_of(cell.source))):
+            for fence in read_markdown(cell.source, config_without_book()).fences:
+                yield replace(fence.unread, line=1, where=below(above, fence.first))

@@ -80,10 +80,11 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     before = read_exactly(path)
     if reason := _refusal(page, result):
         return Change(path, before, refused=reason)
+    # An output or error without an expectation gets one, whether or not its page must have it.
     # The author has to say whether an error may replace what is documented.
     fixed = [
         o
-        for o in result.outcomes
+        for o in rejudge(replace(page, complete=True)).outcomes
         if o.cell
         and o.kind in _FIXABLE
         and not (o.kind is Kind.RAISED and page.cells[o.cell - 1].expectations)
@@ -107,6 +108,13 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     for outcome in judged.outcomes:
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and outcome.cell not in unchecked:
             return Change(path, before, refused=f"what cell {outcome.cell} prints: {NO_TEXT}")
+    still_varying = (
+        replace(o, line=new.cells[o.cell - 1].line, cell_line=new.cells[o.cell - 1].line)
+        for o in result.outcomes
+        if o.kind is Kind.UNREPEATABLE and not page.is_notebook
+        if not any(e.unchecked for e in new.cells[o.cell - 1].expectations)
+    )
+    judged = replace(judged, outcomes=(*judged.outcomes, *still_varying))
     telling = sorted(set(names_in(after)) - set(names_in(before)))
     notes = (
         *outdated_numbers(path, after, new, executed, result.outcomes),

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docutils import nodes
-from nbformat import NotebookNode
 
 from sphinx_drift.book import left_out
 from sphinx_drift.judge import judge_page
@@ -71,24 +70,26 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             except ValueError as error:  # MyST-NB takes for granted what a notebook holds
                 record(env, Outcome(Kind.UNREADABLE, 1, message=str(error)))
                 inputstring = _EMPTY
-        unchecked: list[tuple[Page, NotebookNode]] = []
+        unchecked: list[tuple[Page, NotebookClientBase]] = []
 
         def client(stock: Callable[..., NotebookClientBase], *arguments: Any) -> NotebookClientBase:
             notebook, source, nb_config, logger, *_ = arguments
             ours = VerifyingClient(inputstring, document, notebook, Path(source), nb_config, logger)
             if ours.page is None or ours.page.is_checked:
                 return ours
-            unchecked.append((ours.page, notebook))
-            return stock(*arguments)
+            unchecked.append((ours.page, stock(*arguments)))
+            return unchecked[-1][1]
 
         claims: list[Claim] = []
         document.attributes["drift_claims"] = claims
         with with_clients(client):
             super().parse(inputstring, document)
-        del document.attributes["drift_claims"]
-        for page, notebook in unchecked:
+        for name in ("drift_claims", "drift_nested"):
+            document.attributes.pop(name, None)
+        for page, its in unchecked:
             everything = Execution(frozenset(cell.index for cell in page.cells))
-            result = judge_page(page, notebook, everything, file=file_of(env))
+            # MyST-NB's client may have replaced the notebook by one from its cache.
+            result = judge_page(page, its.notebook, everything, file=file_of(env))
             if result.outcomes:
                 record(env, *result.outcomes, cells=result.cells)
         for claim in claims:
@@ -120,9 +121,11 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         with _reporting_errors(document):
             if "source_map" in self.notebook.metadata and not is_notebook(self._path):
                 reading = read_markdown(source, markdown_config(env))
+                document.attributes["drift_nested"] = [f for f in reading.fences if not f.is_read]
                 page = read_page(reading, self.notebook, self.nb_config)
             else:
                 page = read_notebook(self.notebook, self.nb_config)
+                env.metadata[env.docname]["drift_cells"] = [cell.index for cell in page.cells]
             self.page = state_of(env).settings.applied_to(page, self._path)
             is_run = self.page.is_checked and bool(page.cells or page.problems)
             page_state = current_page_state(env)
@@ -150,7 +153,8 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
         """Record that the page is not executed, so that no expectation gets a mark."""
         self.notebook.metadata.setdefault("language_info", {"pygments_lexer": "ipython3"})
         is_optional = page.is_notebook and not page.complete
-        record(self._env, cells=len(page.cells), left_out=why, is_optional=is_optional)
+        known = {"cells": len(page.cells), "left_out": why, "names": page.names}
+        record(self._env, **known, is_optional=is_optional)
         return {}
 
     def _verify(self, page: Page) -> Mapping[int, drift_mark]:

@@ -1,14 +1,16 @@
 """What an author writes: expectations, and what is refused because nothing would check it."""
 
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from myst_nb.core.read import UnexpectedCellDirective
 from sphinx.util.docutils import SphinxDirective
 
 from sphinx_drift.model import Kind, Outcome
-from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN
+from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN, Fence
 from sphinx_drift.sphinx.client import Claim
+from sphinx_drift.sphinx.positions import position, positions
 from sphinx_drift.sphinx.state import current_page_state, is_complete, record
 
 _NO_NOTEBOOK = (
@@ -57,16 +59,31 @@ def _same(source: str, content: str) -> bool:
 def _record_unseen(directive: SphinxDirective, message: str, documented: str = "") -> None:
     """Record that something is never looked at, or once that nothing on its page is."""
     env = directive.env
-    if "drift_complete" in env.metadata[env.docname]:  # it is a notebook, whatever its format
-        if not _of_the_page(directive):
-            source = Path(directive.state.document.reporter.source or "")
-            message += f": line {directive.lineno} of {source.name}, which the page includes"
-        record(env, Outcome(Kind.NESTED, directive.lineno, message=message, documented=documented))
+    if not _of_the_page(directive):
+        source = Path(directive.state.document.reporter.source or "")
+        message += f": line {directive.lineno} of {source.name}, which the page includes"
+        found = next(positions(env, [(f"{{include}} {source.name}", 1)]))
+    elif "drift_complete" in env.metadata[env.docname]:  # it is a notebook, whatever its format
+        found = _found(directive, is_expectation=message == NEVER_CHECKED)
+    else:
+        outcome = Outcome(Kind.UNREADABLE, 1, message=_NO_NOTEBOOK)
+        result = current_page_state(env).result
+        if result is None or outcome not in result.outcomes:
+            record(env, outcome)
         return
-    outcome = Outcome(Kind.UNREADABLE, 1, message=_NO_NOTEBOOK)
-    result = current_page_state(env).result
-    if result is None or outcome not in result.outcomes:
-        record(env, outcome)
+    record(env, Outcome(Kind.NESTED, message=message, documented=documented, **found))
+
+
+def _found(directive: SphinxDirective, *, is_expectation: bool) -> dict[str, Any]:
+    """Return where a directive is: where our own reading of the page has found it, if it has."""
+    nested: list[Fence] = directive.state.document.attributes.get("drift_nested", [])
+    content = "\n".join([*directive.arguments, *directive.content])
+    for fence in nested:
+        text = f"{fence.argument}\n{fence.content}"
+        if fence.is_expectation is is_expectation and _same(text.strip(), content.strip()):
+            nested.remove(fence)
+            return {"line": fence.first}
+    return position(directive.env, directive.lineno)
 
 
 def _of_the_page(directive: SphinxDirective) -> bool:

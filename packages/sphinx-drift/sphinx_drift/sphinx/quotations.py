@@ -12,6 +12,7 @@ from sphinx.util.docutils import SphinxRole
 
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.source.quote import quote, read_quotation
+from sphinx_drift.sphinx.positions import positions
 from sphinx_drift.sphinx.private_api import PendingGlueReference
 from sphinx_drift.sphinx.state import file_of, is_complete, record, state_of
 
@@ -54,15 +55,26 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     MyST-NB keeps what other pages glue in files that no expectation is compared with.
     """
     env = app.env
-    quoted = [(node["target"], node.line or 1) for node in doctree.findall(quoted_number)]
+    nodes_quoting = [*doctree.findall(quoted_number)]
+    found = positions(env, [(f"{{printed}}`{n['target']}`", n.line) for n in nodes_quoting])
+    quoted = [(n["target"], at) for n, at in zip(nodes_quoting, found, strict=True)]
     glued = [*doctree.findall(PendingGlueReference)]
     env.metadata[env.docname] |= {"drift_quotations": quoted, "drift_glued": bool(glued)}
-    for node in glued if is_complete(env) else ():
-        message = f"`{node.key}` is glued on {node.refdoc}: quote it here by `{{printed}}`"
-        record(env, Outcome(Kind.UNDOCUMENTED, node.line or 1, message=message))
-    for copied in doctree.findall(lambda node: isinstance(node, _COPIES)):
-        for number in copied.findall(quoted_number):
-            record(env, Outcome(Kind.QUOTATION, number.line or 1, message=_COPIED))
+    found = positions(env, [(f"}}`{node.key}`", node.line) for node in glued])
+    for node, at in zip(glued, found, strict=True) if is_complete(env) else ():
+        message = (
+            f"`{node.key}` is glued on {node.refdoc}: give its expectation there a `:name:`, and "
+            "quote that here by `{printed}`"
+        )
+        record(env, Outcome(Kind.UNDOCUMENTED, message=message, **at))
+    copied = {
+        id(number)
+        for copy in doctree.findall(lambda node: isinstance(node, _COPIES))
+        for number in copy.findall(quoted_number)
+    }
+    for node, (_, at) in zip(nodes_quoting, quoted, strict=True):
+        if id(node) in copied:
+            record(env, Outcome(Kind.QUOTATION, message=_COPIED, **at))
 
 
 def names_quoted(metadata: Mapping[str, Any]) -> set[str]:
@@ -83,11 +95,11 @@ def check_quotations(app: Sphinx) -> dict[str, PageResult]:
         return results  # nothing was run: that fails, and is all there is to say
     for docname, metadata in env.metadata.items():
         wrong = []
-        for target, line in metadata.get("drift_quotations", ()):
+        for target, at in metadata.get("drift_quotations", ()):
             try:
                 quote(state_of(env).results.values(), target)
             except ValueError as error:
-                wrong.append(Outcome(Kind.QUOTATION, line, message=str(error)))
+                wrong.append(Outcome(Kind.QUOTATION, message=str(error), **at))
         if wrong:
             result = results.get(docname) or PageResult(file_of(env, docname))
             results[docname] = replace(result, outcomes=(*result.outcomes, *wrong))

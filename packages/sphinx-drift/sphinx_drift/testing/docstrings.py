@@ -2,41 +2,72 @@
 
 import ast
 import doctest
-import functools
+import inspect
 import re
-from inspect import cleandoc
+from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
+
+from sphinx_drift.source.markdown import config_without_book, lines_of, read_markdown
 
 _OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_FENCE = re.compile(r"(?m)^[ \t]*(?:`{3,}|~{3,}).*$")
+_MARKDOWN = (".md", ".markdown")
 
 
 class _Finder(doctest.DocTestFinder):
-    """Finds the examples of a `functools.cached_property` before Python 3.13, too."""
+    """Finds the examples of a function in what a decorator made, such as a cached property."""
 
     def _from_module(self, module: ModuleType | None, thing: object) -> bool:
         # Its class is of another module; the function that it holds is of this one.
-        own = thing.func if isinstance(thing, functools.cached_property) else thing
-        return super()._from_module(module, own)  # type: ignore[misc, no-any-return]
+        return super()._from_module(module, _function_in(thing))  # type: ignore[misc, no-any-return]
+
+    def _find(self, tests: list[doctest.DocTest], thing: object, *others: object) -> None:
+        super()._find(tests, _function_in(thing), *others)  # type: ignore[misc]
 
 
-def find_in_text(path: Path, name: str) -> list[doctest.DocTest]:
+def _function_in(thing: object) -> object:
+    """Return the function that a descriptor holds, as those of functools do, or what is given."""
+    if isinstance(thing, (ModuleType, type, FunctionType)):
+        return thing
+    held = inspect.getattr_static(thing, "func", None)
+    if isinstance(held, (classmethod, staticmethod)):
+        held = held.__func__
+    return held if inspect.isfunction(held) else thing
+
+
+def find_in_text(path: Path, name: str, encoding: str = "utf-8") -> list[doctest.DocTest]:
     """Return the examples of a text file, which share their variables, as one test.
 
     The outputs that only `sphinx.ext.doctest` compares are among them, and skipped.
     """
-    text = path.read_text("utf-8-sig")
+    lines = lines_of(path.read_text(encoding).removeprefix("\ufeff"))
     of_sphinx = [
         doctest.Example("", "", lineno=number, options={doctest.SKIP: True})
-        for number, row in enumerate(text.splitlines())
+        for number, row in enumerate(lines)
         if _OF_SPHINX.match(row)
     ]
-    # A fence at the end of Markdown's code ends an example as a blank line does.
-    test = doctest.DocTestParser().get_doctest(_FENCE.sub("", text), {}, name, str(path), 0)
+    if path.suffix.lower() in _MARKDOWN:  # the end of a fence ends an example as a blank line does
+        for number in _bounds("\n".join(lines)):
+            lines[number - 1] = ""
+    globs = {"__name__": "__main__"}  # which classes take for their module
+    test = doctest.DocTestParser().get_doctest("\n".join(lines), globs, name, str(path), 0)
     test.examples += of_sphinx
     return [test] if test.examples else []
+
+
+def _bounds(text: str, above: int = 0) -> Iterator[int]:
+    """Yield the lines that open or close a fence, also in one that shows or holds Markdown."""
+    reading, last = read_markdown(text, config_without_book()), 0
+    for fence in sorted((*reading.fences, *reading.others), key=attrgetter("first")):
+        # An example may print fences; one in another is a fence if an example is in it.
+        if fence.first > last and (not above or (fence.is_closed and ">>>" in fence.content)):
+            last = fence.last
+            yield above + fence.first
+            if fence.is_closed:
+                yield above + last
+            yield from _bounds(fence.content, above + fence.first)
 
 
 def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTest]:
@@ -47,7 +78,7 @@ def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTes
     source = path.read_bytes()
     text, written = source.decode("utf-8-sig", "replace"), _written(source, module.__name__)
     for test in tests:
-        found = written.get(cleandoc(test.docstring or ""), [])
+        found = written.get(inspect.cleandoc(test.docstring or ""), [])
         found = [each for each in found if each[0] == test.name] or found
         if found and test.lineno not in {line for _, line in found}:
             test.lineno = found[0][1]  # that of a decorator's function was found, or none

@@ -65,25 +65,45 @@ def doctest_namespace() -> dict[str, Any]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out what was built from pages."""
-    is_folder = config.option.drift and collection_path.is_dir()
-    return True if is_folder and not is_searched(collection_path) else None
+    """Leave out what the command leaves out, such as what was built from pages."""
+    is_ours = config.option.drift and (collection_path.is_dir() or is_page(collection_path))
+    return True if is_ours and not is_searched(collection_path) else None
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(
     file_path: Path, parent: pytest.Collector
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
-    """Collect pages, notebooks, texts and modules with examples, each once."""
-    collected = yield
-    takes_examples = parent.config.option.drift_doctests
-    if takes_examples:  # pytest's plugin takes the texts that are named, too
-        collected = [c for c in collected if type(c).__module__ != "_pytest.doctest"]
-    if file_path.suffix != ".py":
-        return [*collected, _File.from_parent(parent, path=file_path)]
-    if takes_examples and b">>>" in file_path.read_bytes():
-        return [*collected, _Module.from_parent(parent, path=file_path)]
-    return collected
+    """Collect pages, notebooks, texts and modules with examples, each once.
+
+    Texts are those that are named, and all that pytest's own plugin collects, which says which.
+    """
+    collected, options = (yield), parent.config.option
+    others = [c for c in collected if type(c).__module__ != "_pytest.doctest"]
+    is_of_doctest = len(others) < len(collected)
+    kept = others if options.drift_doctests else collected
+    if file_path.suffix == ".py":
+        if options.drift_doctests and _has_examples(file_path):
+            return [*kept, _Module.from_parent(parent, path=file_path)]
+        return kept
+    is_named = parent.session.isinitpath(file_path)
+    file = _File.from_parent(parent, path=file_path)
+    file.is_text = options.drift_doctests and (
+        is_of_doctest or (is_named and file_path.suffix.lower() in _TEXTS)
+    )
+    # A folder may hold prose; a file that is named is to be checked, if not for its examples.
+    is_wanted = is_named and not file.is_text
+    if is_page(file_path):
+        file.is_run = options.drift and (is_wanted or has_cells(file_path))
+    else:  # the check says what its name must be
+        is_read = others or (is_of_doctest and _has_examples(file_path))
+        file.is_run = options.drift and is_wanted and not is_read
+    return [*kept, file] if file.is_text or file.is_run else kept
+
+
+def _has_examples(path: Path) -> bool:
+    """Whether a file may have examples."""
+    return b">>>" in path.read_bytes()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -143,19 +163,18 @@ def _summary_of(report: Any, key: str = "drift") -> str:
 
 
 class _File(pytest.File):
-    """A page or a notebook, and the examples in the text of one that is named."""
+    """A page or a notebook, or a text with examples; a page may be both."""
+
+    is_run: bool
+    is_text: bool
 
     def collect(self) -> Iterator[pytest.Item]:
-        path, options = self.path, self.config.option
-        is_named = self.session.isinitpath(path)
-        # A folder may hold prose; a file that is named is to be checked, if not for its examples.
-        is_wanted = is_named and not options.drift_doctests
-        is_run = options.drift and is_page(path) and (is_wanted or has_cells(path))
-        if is_run:
-            yield _PageTest.from_parent(self, name=path.name)
-        if options.drift_doctests and is_named and path.suffix in _TEXTS:
-            name = "examples" if is_run else path.name  # which is the other test's
-            yield from _docstrings(self, lambda: find_in_text(path, name))
+        name, encoding = self.path.name, _setting(self.config, "doctest_encoding") or "utf-8"
+        if self.is_run:
+            yield _PageTest.from_parent(self, name=name)
+        if self.is_text:
+            name = "examples" if self.is_run else name  # which is the other test's
+            yield from _docstrings(self, lambda: find_in_text(self.path, name, encoding))
 
 
 class _Module(pytest.Module):
@@ -231,8 +250,13 @@ class _Docstring(_Item, pytest.DoctestItem):
 
 def _option_flags(config: pytest.Config) -> int:
     """Return the option flags that pytest has for examples."""
+    names = {*_setting(config, "doctest_optionflags")}
+    return sum(doctest.OPTIONFLAGS_BY_NAME.get(name, 0) for name in names)
+
+
+def _setting(config: pytest.Config, name: str) -> Any:
+    """Return a setting of pytest's plugin for examples; nothing if that is off."""
     try:
-        names = config.getini("doctest_optionflags")
-    except ValueError:  # its own plugin is off
-        names = ()
-    return sum(doctest.OPTIONFLAGS_BY_NAME.get(name, 0) for name in {*names})
+        return config.getini(name)
+    except ValueError:
+        return ""

@@ -66,23 +66,41 @@ def kinds(path: Path, *, named: bool = False) -> list[Kind]:
         ("  toc:\n    - file: index.md\n", "toc"),
         ("  exclude: [a]\n", "exclude"),
         ("  toc:\n    - pattern: '**/*.md'\n  exclude: a/page.md\n", "exclude"),
+        ("  title: m\nextends: base.yml\n", "exclude"),
+        ("  exclude: index.md\nextends: base.yml\n", ""),
+        ("  title: m\nextend: [base.yml, above.yml, https://example.org/a.yml]\n", "toc"),
     ],
 )
 def test_the_project_says_which_pages_are_built(
     project: Callable[..., Path], says: str, why: str
 ) -> None:
-    folder = project(says, index_md="# I\n", a__page_md=f"{FRONT}{CELL}{RIGHT}")
+    files = {
+        "index_md": "# I\n",
+        "a__page_md": f"{FRONT}{CELL}{RIGHT}",
+        "base.yml": "version: 1\nproject: {exclude: a}\n",
+        "above.yml": "extends: base.yml\nproject: {exclude: [], toc: [{file: index.md}]}\n",
+    }
+    folder = project(says, **files)
     result = check(opened(folder / "a" / "page.md", named=False)).result
     assert result.left_out == why
     assert [o.kind for o in result.outcomes] == ([] if why else [Kind.VERIFIED])
 
 
-@pytest.mark.parametrize("name", ["toc", "exclude"])
-def test_what_can_not_be_read_is_named(project: Callable[..., Path], name: str) -> None:
-    folder = project(f"  {name}: 3\n", index_md=f"{FRONT}{CELL}{RIGHT}")
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ("  toc: 3\n", "project.toc must be a list"),
+        ("  exclude: 3\n", "project.exclude must be a list"),
+        ("  {}\nextends: no.yml\n", "extends: there is no file"),
+        ("  {}\nextends: myst.yml\n", "extends itself"),
+        ("  {}\nextends: 3\n", "extends must be a file or a list of files, got 3"),
+    ],
+)
+def test_what_can_not_be_read_is_named(project: Callable[..., Path], says: str, told: str) -> None:
+    folder = project(says, index_md=f"{FRONT}{CELL}{RIGHT}")
     (outcome,) = check(opened(folder / "index.md", named=False)).result.outcomes
     assert outcome.kind is Kind.UNREADABLE
-    assert f"project.{name} must be a list" in outcome.message
+    assert told in outcome.message
 
 
 def test_a_page_without_a_kernel_is_left_out(project: Callable[..., Path]) -> None:

@@ -17,6 +17,10 @@ FRAMES = [
     "pandas/_libs/index.pyx in pandas._libs.index.get_loc()",
     "\x1b[0;36mCell\x1b[0m\x1b[0;32m In[1]\x1b[0m, line 1\n\x1b[0;32m----> 1\x1b[0m fail(7)",
 ]
+COLAB = (
+    f"\x1b[0;31m{'-' * 75}\x1b[0;32m\nNOTE: If your import is failing due to a missing\n"
+    f"package, install it.\n\nTo view examples, click below.\n\x1b[0;31m{'-' * 75}\x1b[0m\n"
+)
 OF_SYNTAX = "  Cell In[5], line 1\n    1 +\n       ^\nSyntaxError: invalid 3\n"
 PLAIN_HEAD = "Traceback (most recent call last):\n"
 PLAIN_FRAME = "  Cell In[1], line 2 in f\n    fail(7)\n"
@@ -37,6 +41,7 @@ LINES = ["   indented 5", "----> 7 arrow", "/data/row 8", "File 10 is missing", 
         ([], "", ""),
         ([MESSAGE, "a note 5"], "ValueError", "ValueError: row 7\na note 5"),
         ([OF_SYNTAX], "SyntaxError", "SyntaxError: invalid 3"),
+        ([HEAD, FRAME, f"{MESSAGE}\n", "", COLAB], "ValueError", "ValueError: row 7"),
         (["Error in f(): row 3"], "ERROR", "Error in f(): row 3"),
         ([HEAD, FRAME, "my.own.ValueError: /row 7"], "", "my.own.ValueError: /row 7"),
         (

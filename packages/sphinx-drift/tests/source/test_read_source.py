@@ -14,7 +14,7 @@ from sphinx_drift.model import Expectation, Kind, Page
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.markdown import read_markdown
-from sphinx_drift.source.metadata import left_out_by, shown_without_book
+from sphinx_drift.source.metadata import left_out_by, shown_by
 from sphinx_drift.source.notebook import read_notebook
 from sphinx_drift.source.read_source import load
 
@@ -233,6 +233,17 @@ def test_nested_cells_and_expectations_are_problems(body: str, lines: list[int])
     assert len(page.cells) == 1 + body.count("\n'''") // 2
 
 
+def test_an_expectation_in_the_markdown_of_a_notebook_is_a_problem() -> None:
+    shown = f"````markdown\n{CELL}````\n"
+    cells = [v4.new_markdown_cell(text) for text in (CELL, shown, f"Below\n\n{expected('1')}")]
+    cells.insert(1, v4.new_code_cell("1"))
+    page, _ = loaded("a.ipynb", v4.writes(v4.new_notebook(cells=cells)))
+    assert [(p.kind, p.where) for p in page.problems] == [
+        (Kind.NESTED, "above cell 1 (line 1)"),
+        (Kind.NESTED, "below cell 1 (line 3)"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("setting", "has_stderr"), [("remove", False), ("remove-warn", False), ("show", True)]
 )
@@ -240,7 +251,8 @@ def test_a_page_says_whether_its_stderr_is_read(setting: str, *, has_stderr: boo
     own = {"book": {"output_stderr": setting}}
     page = FRONT.replace("kernelspec", f"{json.dumps(own)[1:-1]}\nkernelspec") + CELL
     for name, text in (("page.md", page), ("notes.ipynb", one_cell(own))):
-        (cell,) = loaded(name, text, stderr=not has_stderr, key="book")[0].cells
+        of_book = {"output_stderr": "remove" if has_stderr else "show"}
+        (cell,) = loaded(name, text, shown=of_book, key="book")[0].cells
         assert cell.has_stderr is has_stderr
 
 
@@ -384,6 +396,6 @@ def test_stored_outputs_are_what_a_notebook_documents() -> None:
     assert (one.text, raised.raises, page.cells[2].may_raise) == ("1\n", "E", True)
     assert ignored.unchecked == "tagged nbval-ignore-output"
     assert not any(cell.has_stderr for cell in page.cells)
-    whole = read_notebook(notebook, shown=shown_without_book({}, stderr=True))
+    whole = read_notebook(notebook, shown=shown_by({}))
     assert whole.cells[1].expectations[0].text == "1\nprogress\n"
     assert all(cell.has_stderr for cell in whole.cells)

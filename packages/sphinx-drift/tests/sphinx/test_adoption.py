@@ -131,6 +131,30 @@ def test_a_cell_in_a_tab_set_has_one_verdict(
     assert tested.returncode == bool(failures)
 
 
+HIDES = {"nb_remove_code_outputs": True}
+KEYED = {"nb_cell_metadata_key": "own"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "of_cell", "status"),
+    [
+        (HIDES, "", 0),
+        (HIDES, "---\nmystnb: {remove_code_outputs: false}\n---\n", 1),
+        (HIDES | KEYED, "---\nmystnb: {remove_code_outputs: false}\n---\n", 0),
+        (KEYED, "---\nown: {remove_code_outputs: true}\n---\n", 0),
+        (KEYED, "---\nmystnb: {remove_code_outputs: true}\n---\n", 1),
+    ],
+)
+def test_what_readers_see_is_one_for_build_command_and_pytest(
+    settings: dict[str, object], of_cell: str, status: int, book: Book
+) -> None:
+    book.configure(**settings)
+    book.write("page.md", cell("print(1)", "1"), cell(f"{of_cell}print(2)"))
+    page = str(book.folder / "page.md")
+    tested = python("-m", "pytest", "-p", "no:cacheprovider", "--drift", page)
+    assert (book.build().status, main([page]), tested.returncode) == (status,) * 3
+
+
 @pytest.mark.parametrize(("expected", "status"), [("5", 1), (None, 0)])
 def test_annotations_say_what_the_exit_status_says(
     expected: str | None, status: int, book: Book
@@ -186,7 +210,7 @@ def test_a_file_that_an_older_one_replaces_is_read(book: Book, *, live: bool) ->
         draft.replace(book.folder / name)
     assert book.build(CI="").locations == {
         ("stub.md:11", "drift"),
-        ("including.md:1", "unreadable"),
+        ("including.md:3", "nested"),
     }
 
 

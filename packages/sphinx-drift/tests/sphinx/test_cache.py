@@ -49,6 +49,13 @@ def test_a_page_comes_from_the_cache_and_says_so(kept: Book) -> None:
     assert re.findall("<summary>(.*?)</summary>", page) == ["verified, from the cache"]
 
 
+def test_outputs_that_myst_nb_takes_from_its_cache_are_counted(book: Book) -> None:
+    book.configure(nb_execution_mode="cache", drift_require="expected")
+    book.write("page.md", cell("print(1)"))
+    for _ in range(2):
+        assert "1 output on 1 page has no expectation" in book.build("-E", builder="html").last
+
+
 def _configure(**settings: object) -> Callable[[Book], None]:
     return lambda book: book.configure(**{"nb_execution_mode": "cache", **settings})
 

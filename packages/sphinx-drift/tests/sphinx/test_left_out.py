@@ -34,6 +34,26 @@ def test_pages_that_the_book_leaves_out_are_counted_by_the_setting(book: Book) -
     assert "2 outputs verified on 2 pages" in book.build().last
 
 
+@pytest.mark.parametrize(
+    ("left", "by"),
+    [
+        ({"nb_execution_excludepatterns": ["left*"]}, "nb_execution_excludepatterns"),
+        ({}, "mystnb: execution_mode"),
+    ],
+)
+def test_number_of_a_page_that_is_left_out_is_told_as_that(
+    left: dict[str, list[str]], by: str, book: Book
+) -> None:
+    own = "" if left else "mystnb: {execution_mode: 'off'}\n"
+    front = FRONT.replace("---\n\n", f"{own}---\n\n")
+    book.write("left.md", f"{front}{cell('print(1)', ':name: one')}", front=False)
+    book.write("index.md", "It is {printed}`one`.", cell("print(1)", "1"))
+    book.configure(**left)
+    (failure,) = book.build().failures
+    told = f"one is at left.md:{12 if own else 11}, on a page that is left out by {by}"
+    assert told in " ".join(failure.text.split())
+
+
 @pytest.mark.parametrize("require", ["all", "expected"])
 def test_book_that_executes_nothing_has_verified_nothing(book: Book, require: str) -> None:
     write(book, "index")

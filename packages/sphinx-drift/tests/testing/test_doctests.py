@@ -34,6 +34,18 @@ def renamed(function):
     call.__doc__ = function.__doc__
     return call
 
+def func():
+    pass
+
+class Lazy:
+    __module__ = "another"
+
+    def __init__(self, function):
+        self.func, self.__doc__ = function, function.__doc__
+
+    def __get__(self, one, owner=None):
+        return self.func(one)
+
 """
 
 
@@ -75,9 +87,11 @@ def test_outcomes_of_an_example(example: str, kinds: str, folder: Path) -> None:
     assert " ".join(outcome.kind.label for outcome in check(folder, example)) == kinds
 
 
-@pytest.mark.parametrize(("text", "wants"), rows(CASES, "Texts"))
-def test_a_fence_ends_an_example(text: str, wants: str, tmp_path: Path) -> None:
-    path = tmp_path / "text.txt"
+@pytest.mark.parametrize(("ending", "text", "wants"), rows(CASES, "Endings"))
+def test_a_fence_of_markdown_ends_an_example(
+    ending: str, text: str, wants: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"text.{ending}"
     path.write_text(text, "utf-8")
     tests = find_in_text(path, "text")
     assert "|".join(each.want.strip() for test in tests for each in test.examples) == wants
@@ -91,7 +105,12 @@ def test_filters_of_the_project_hold_for_docstrings(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "decorator", ["typing.final", "property", "functools.cached_property", "wrapped", "renamed"]
+    "decorator",
+    [
+        *("typing.final", "property", "functools.cached_property", "wrapped", "renamed"),
+        *("functools.singledispatchmethod", "Lazy", "functools.partialmethod"),
+        "functools.singledispatchmethod\n    @classmethod",
+    ],
 )
 def test_examples_have_lines_of_their_own(decorator: str, folder: Path) -> None:
     docstring = '"""Return.\n\n        >>> 2\n        9\n        """'

@@ -87,6 +87,9 @@ def test_a_page_is_a_test_and_is_told_as_by_the_command(
         "docs/silent.md": FRONT + cell("print(1)"),
         "docs/prose.md": "# Prose\n",
         "docs/_build/copy.md": FRONT + cell("print(1)", "2"),
+        "docs/.hidden.md": FRONT + cell("print(1)", "2"),
+        "site/.buildinfo": "",
+        "site/copy.md": FRONT + cell("print(1)", "2"),
         "unmarked.md": cell("print(1)", "1"),
         "drifted.ipynb": nbformat.writes(drifted),
     }
@@ -260,6 +263,51 @@ def test_text_file_that_is_named(pytester: pytest.Pytester) -> None:
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", "README.md", "-rs")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["README.md:5: drift*", "*documented 3, executed 2*"])
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "told"),
+    [
+        (["--drift-doctests"], "test_api.txt", "docs/test_api.txt:3: drift: *"),
+        (["--drift-doctests", "--doctest-glob=*.rst"], "a.rst", "docs/a.rst:3: drift: *"),
+        (["--drift-doctests", "--doctest-glob=*.md"], "a.md", "docs/a.md:3: drift: *"),
+        (["--drift"], "test_api.txt", "*DocTestFailure"),
+    ],
+)
+def test_the_texts_that_pytest_collects_are_collected_once(
+    options: list[str], name: str, told: str, pytester: pytest.Pytester
+) -> None:
+    pytester.makeini("[pytest]\naddopts = -p no:hypothesispytest\ndoctest_encoding = latin-1")
+    Path("docs").mkdir()
+    text = ">>> 'é', __name__\n('é', '__main__')\n>>> 1\n2\n"
+    Path("docs", name).write_text(text, "latin-1")
+    result = pytester.runpytest(*PLUGIN, *options, "docs")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([told])
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "status", "told"),
+    [
+        (["--drift-doctests"], "README", 4, "*not found: *README*"),
+        (["--drift-doctests"], "a.ipynb", 4, "*not found: *a.ipynb*"),
+        (["--drift-doctests"], "README.MD", 1, "README.MD:1: drift: *"),
+        (["--drift-doctests", "--drift"], "README", 1, "*its name must end with .md*"),
+        (["--drift"], "prose.rst", 1, "*its name must end with .md*"),
+        (["--drift"], "a.pyi", 1, "*its name must end with .md*"),
+        (["--drift"], "a.rst", 1, "*DocTestFailure"),
+    ],
+)
+def test_a_file_that_is_named_is_read_or_refused(
+    options: list[str], name: str, status: int, told: str, pytester: pytest.Pytester
+) -> None:
+    Path("page.md").write_text(FRONT + cell("print(1)", "1"), "utf-8")
+    Path("mine.py").write_text('""">>> 1\n1\n"""\n', "utf-8")
+    Path(name).write_text("Prose\n" if name == "prose.rst" else ">>> 1\n2\n", "utf-8")
+    result = pytester.runpytest(*PLUGIN, *options, "page.md", "mine.py", name)
+    assert result.ret == status
+    output = result.stderr if status == pytest.ExitCode.USAGE_ERROR else result.stdout
+    output.fnmatch_lines([told])
 
 
 @pytest.mark.parametrize("ending", ["md", "rst", "txt"])
