@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from nbformat import v4
+from notebooks import raised, stream, value
 from small_book import FRONT, cell
 
 from conftest import Book
@@ -130,13 +131,9 @@ def test_every_builder_fails(builder: str, shelf: Book) -> None:
         assert not re.search("drift.mark", page.read_text("utf-8"))
 
 
-OUT, ERR = (
-    v4.new_output("stream", name=name, text=text)
-    for name, text in (("stdout", "a 5\nb\nc\nd\n"), ("stderr", "w\nx\ny\n"))
-)
-VALUE = v4.new_output("execute_result", data={"text/plain": "v\nw\nz"})
-RAISED = v4.new_output("error", ename="E", evalue="at 7", traceback=["E: at 7"])
-JUST_A = v4.new_output("stream", text="a 5\n")
+OUT, ERR = stream("a 5\nb\nc\nd\n"), stream("w\nx\ny\n", "stderr")
+VALUE, JUST_A = value("v\nw\nz"), stream("a 5\n")
+RAISED = raised("E", "at 7", "E: at 7")
 PLAIN, FRAME = {"text/plain": "a 1"}, {"text/html": "<table><td>a<td>2"}
 STYLER, READ = {"text/plain": "<Styler at 0x7f>"}, {"text/plain": "a | 2"}
 LATEX, NUMBERS = {"text/latex": "$3$"}, {"application/json": [4]}
