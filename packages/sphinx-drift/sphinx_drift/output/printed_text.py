@@ -213,7 +213,7 @@ def _add_display(result: Printed, output: "NotebookNode") -> None:
     pieces = [(Part.PICTURE, drawing)] if drawing else []
     if _stands_in(data, is_figure=has_picture and not value.forms):
         text = data.get(PLAIN, "")
-        if text and not _DEFAULT_REPR.fullmatch(text):  # which says nothing
+        if text and not _DEFAULT_REPR.fullmatch(text):  # a default `repr` says nothing
             pieces.append((Part.PICTURE, text))
     elif value.text:
         result.values.append(value)
