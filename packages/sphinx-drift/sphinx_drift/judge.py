@@ -153,7 +153,7 @@ class _CellCheck:
         compared: list[Outcome] = []
         for expectation in self.cell.expectations:
             outcome = self._compared(expectation)
-            # What says again what another does counts once, unless it alone differs.
+            # A form that repeats a text counts once, unless the form alone differs.
             if not (is_notebook and expectation.part in BESIDE):
                 compared.append(outcome)
             elif outcome.kind.fails and not any(other.kind.fails for other in compared):
