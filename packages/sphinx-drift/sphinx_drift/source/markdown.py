@@ -83,8 +83,6 @@ class Reading:
     config: MdParserConfig
     fences: list[Fence] = field(default_factory=list)
     """Its cells and expectations in their order."""
-    others: list[Fence] = field(default_factory=list)
-    """All its other fences."""
     paragraphs: list[tuple[str, int]] = field(default_factory=list)
     """Its sentences and tables, each with its line."""
     unclosed: list[int] = field(default_factory=list)
@@ -124,8 +122,8 @@ class Reading:
 
     def _visit_fence(self, fence: Fence) -> None:
         """Keep a cell or an expectation, and look for some in any other fence."""
-        (self.fences if fence.name in _CODE else self.others).append(fence)
         if fence.name in _CODE:
+            self.fences.append(fence)
             self.explained.add(fence.first)
         if not fence.is_closed:  # what looks like a cell in it is one that it has swallowed
             if fence.name not in _CODE and fence.last >= len(self.lines):

@@ -4,16 +4,20 @@ import ast
 import doctest
 import inspect
 import re
-from collections.abc import Iterator
-from operator import attrgetter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FunctionType, ModuleType
 
-from sphinx_drift.source.markdown import config_without_book, lines_of, read_markdown
+from sphinx_drift.source.markdown import lines_of
 
 _OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _MARKDOWN = (".md", ".markdown")
+_FENCE = re.compile(
+    r"(?P<indent>(?:[\s>]|[-*+] |\d+[.)] )*)(?P<markup>`{3,}(?=[^`]*$)|~{3,}|:{3,})"
+)
+_INDENTED = 4
+"""Columns that make a line code, where no list or admonition holds it."""
 
 
 class _Finder(doctest.DocTestFinder):
@@ -49,25 +53,34 @@ def find_in_text(path: Path, name: str, encoding: str = "utf-8") -> list[doctest
         if _OF_SPHINX.match(row)
     ]
     if path.suffix.lower() in _MARKDOWN:  # the end of a fence ends an example as a blank line does
-        for number in _bounds("\n".join(lines)):
-            lines[number - 1] = ""
+        for index in [*_bounds(lines, 0, len(lines))]:
+            lines[index] = ""
     globs = {"__name__": "__main__"}  # which classes take for their module
     test = doctest.DocTestParser().get_doctest("\n".join(lines), globs, name, str(path), 0)
     test.examples += of_sphinx
     return [test] if test.examples else []
 
 
-def _bounds(text: str, above: int = 0) -> Iterator[int]:
-    """Yield the lines that open or close a fence, also in one that shows or holds Markdown."""
-    reading, last = read_markdown(text, config_without_book()), 0
-    for fence in sorted((*reading.fences, *reading.others), key=attrgetter("first")):
-        # An example may print fences; one in another is a fence if an example is in it.
-        if fence.first > last and (not above or (fence.is_closed and ">>>" in fence.content)):
-            last = fence.last
-            yield above + fence.first
-            if fence.is_closed:
-                yield above + last
-            yield from _bounds(fence.content, above + fence.first)
+def _bounds(lines: Sequence[str], first: int, last: int, *, inside: bool = False) -> Iterator[int]:
+    """Yield the indices of the lines that open or close a fence, also in another one.
+
+    An example may print fences, and code that is indented show them: what is inside a fence or
+    indented is one if it ends there and an example is in it.
+    """
+    while first < last:
+        start, first = first, first + 1
+        if not (opening := _FENCE.match(lines[start])):
+            continue
+        markup = opening["markup"]
+        closing = re.compile(rf"[\s>]*{markup}{markup[0]}*\s*$")
+        end = next((i for i in range(first, last) if closing.match(lines[i])), last)
+        holds_example = any(">>>" in row for row in lines[first:end])
+        may_be_printed = inside or len(opening["indent"].expandtabs()) >= _INDENTED
+        if not may_be_printed or (end < last and holds_example):
+            yield from (start, *range(end, min(end + 1, last)))
+            yield from _bounds(lines, first, end, inside=True)
+        if end < last:
+            first = end + 1
 
 
 def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTest]:
