@@ -19,6 +19,7 @@ from sphinx_drift.output.printed_text import (
     OF_VALUES,
     Part,
     Printed,
+    as_stored,
     included_in,
     read_outputs,
 )
@@ -68,9 +69,8 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         try:
             # The end of stderr may only be printed. A notebook can't say whether it was raised.
             may_raise = page.is_notebook or cell.index not in execution.succeeded
-            read = partial(read_outputs, raised=may_raise)
-            output = read(notebook.cells[cell.index].outputs)
-            full = read(precise.cells[cell.index].outputs) if precise else None
+            read = partial(_printed, cell, raised=may_raise)
+            output, full = read(notebook), read(precise) if precise else None
             not_text.update(widgets=output.widgets, pictures=output.pictures)
             outcomes += _CellCheck(cell, output, full, run).outcomes()
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
@@ -95,6 +95,12 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         names=page.names,
         is_notebook=page.is_notebook,
     )
+
+
+def _printed(cell: Cell, notebook: NotebookNode, *, raised: bool = True) -> Printed:
+    """Return what a cell printed, in the forms in which its outputs are stored."""
+    outputs = as_stored(notebook.cells[cell.index].outputs, cell.stored_as)
+    return read_outputs(outputs, raised=raised)
 
 
 @dataclass(frozen=True)
@@ -145,11 +151,10 @@ class _CellCheck:
         compared: list[Outcome] = []
         for expectation in self.cell.expectations:
             outcome = self._compared(expectation)
-            # What says again what another does counts once, unless it alone differs.
-            is_alone = expectation.part in FORMS and not compared
+            # A form that repeats a text counts once, unless the form alone differs.
             if not (is_notebook and expectation.part in BESIDE):
                 compared.append(outcome)
-            elif is_alone or (outcome.kind.fails and not any(o.kind.fails for o in compared)):
+            elif outcome.kind.fails and not any(other.kind.fails for other in compared):
                 compared.append(replace(outcome, message=f"as {expectation.part.value}"))
         yield from compared
         is_excluded = any(self._excluded(e) for e in self.cell.expectations)
@@ -196,8 +201,8 @@ class _CellCheck:
     @property
     def _raised(self) -> bool:
         """Whether the cell raised an error; one that stderr ends with may only be printed."""
-        was_quiet = self.cell.index in self.run.execution.succeeded
-        return bool(self.output.error) and not (self.output.native_error and was_quiet)
+        succeeded = self.cell.index in self.run.execution.succeeded
+        return bool(self.output.error) and not (self.output.native_error and succeeded)
 
     # What is documented
 
@@ -284,10 +289,10 @@ class _CellCheck:
         cell, output, page = self.cell, self.output, self.run.page
         is_named = any(e.raises or e.part is Part.ALL for e in cell.expectations)
         if self._raised and not is_named:
-            may_raise = cell.may_raise or not self.run.errors_fail
-            was_quiet = cell.may_raise and is_claim  # when it was saved by a run
-            is_allowed = may_raise and not (page.complete or was_quiet or cell.expectations)
-            kind = Kind.NO_EXPECTATION if is_allowed else Kind.RAISED
+            # A cell that may raise fails where a run has saved it without the error.
+            fails = is_claim if cell.may_raise else self.run.errors_fail
+            is_wrong = fails or page.complete or cell.expectations
+            kind = Kind.RAISED if is_wrong else Kind.NO_EXPECTATION
             return _outcome(cell, kind, message=output.error)
         parts = self._undocumented_parts()
         if not parts:
@@ -340,7 +345,7 @@ def compare_runs(
     for cell in page.cells:
         if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
             continue  # a notebook says it of a whole cell
-        runs = [read_outputs(book.cells[cell.index].outputs) for book in (first, second)]
+        runs = [_printed(cell, notebook) for notebook in (first, second)]
         for part in _parts_to_repeat(cell, runs, is_page=not page.is_notebook):
             once, again = (apply_filters(run.select(part), filters) for run in runs)
             verdict = compare(once, again)

@@ -258,6 +258,8 @@ class Cell:
     expectations: tuple[Expectation, ...] = ()
     drawn: tuple[int, int] | None = (0, 0)
     """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
+    stored_as: tuple[frozenset[str], ...] = ()
+    """The types in which a notebook has stored each of its displays."""
     is_claim: bool = False
     """Whether it must print nothing else: a run saved it so, or it has variants for elsewhere."""
     hidden: frozenset[Part] = frozenset()

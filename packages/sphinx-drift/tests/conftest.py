@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from runners import Pages
+from small_book import FRONT, write
 
 from sphinx_drift.model import PageResult
 from sphinx_drift.run.host import HOST
@@ -113,10 +114,7 @@ class Book:
 
     def write(self, name: str, *parts: str, front: bool = True) -> None:
         """Write a page: a notebook in text form, unless ``front`` matter is not wanted."""
-        matter = ["---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---"] if front else []
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n\n".join([*matter, *parts]) + "\n", encoding="utf-8")
+        write(self.folder, {name: FRONT * front + "\n\n".join(parts) + "\n"})
 
     def copy(self, folder: Path, *names: str) -> None:
         """Take fixture pages: those that are named, or all."""

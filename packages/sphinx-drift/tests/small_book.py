@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,39 +24,24 @@ _AROUND = ("READTHEDOCS", "DRIFT_")
 
 
 def write(folder: Path, files: Mapping[str, str]) -> Path:
-    """Write the files of a book, and return where they are: `source` in the folder.
-
-    A name without an ending is a page's.
-    """
-    source = folder / "source"
+    """Write files into a folder, and return it; a name without an ending is a page's."""
     for name, text in files.items():
-        file = source / name
+        file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        (file if file.suffix else file.with_suffix(".md")).write_text(text, "utf-8")
-    return source
+        (file if "." in file.name else file.with_suffix(".md")).write_text(text, "utf-8")
+    return folder
 
 
-def build(
-    folder: Path, builder: str = "html", *options: str, module: str = "sphinx", **variables: str
+def _build(
+    folder: Path, files: Mapping[str, str], builder: str, options: Sequence[str]
 ) -> subprocess.CompletedProcess[str]:
-    """Build the book in a folder as strictly as the real one, beside its source.
-
-    Args:
-        folder: The folder; what is built is in one of the builder's name.
-        builder: Sphinx's builder.
-        *options: What else its command is told.
-        module: Whose command it is.
-        **variables: What is set in the environment.
-
-    """
-    command = [sys.executable, "-m", module, "-q", "-n", "-W", "-b", builder, "-d", "doctrees"]
-    variables_taken = {
-        name: value for name, value in os.environ.items() if not name.startswith(_AROUND)
-    }
+    """Write a book to `source` in a folder, and build it beside that as strictly as ours."""
+    write(folder / "source", files)
+    command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "-b", builder, "-d", "doctrees"]
     return subprocess.run(
         [*command, *options, "source", builder],
         cwd=folder,
-        env=variables_taken | variables,
+        env={name: text for name, text in os.environ.items() if not name.startswith(_AROUND)},
         capture_output=True,
         text=True,
         check=False,
@@ -65,15 +50,13 @@ def build(
 
 def built(folder: Path, files: Mapping[str, str], builder: str = "html", *options: str) -> Path:
     """Write and build a book in which nothing is wrong, and return where it is built."""
-    write(folder, files)
-    done = build(folder, builder, *options)
+    done = _build(folder, files, builder, options)
     assert done.returncode == 0, done.stderr
     return folder / builder
 
 
 def refused(folder: Path, files: Mapping[str, str]) -> str:
     """Write and build a book in which something is wrong, and return what is said."""
-    write(folder, files)
-    done = build(folder)
+    done = _build(folder, files, "html", ())
     assert done.returncode == 1, done.stderr
     return done.stderr

@@ -11,11 +11,11 @@ from typing import Any
 import nbformat
 import pytest
 import reported
-import small_book
-from nbformat import NotebookNode, v4
+from nbformat import v4
+from notebooks import code, notebook, raised, stream, value
 from processes import wait_until
 from psutil import pid_exists
-from small_book import FRONT
+from small_book import FRONT, cell, write
 
 import sphinx_drift.__main__ as command
 from sphinx_drift import files as shared
@@ -30,53 +30,33 @@ from sphinx_drift.settings import Settings
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n```{expected-output}\ngood\n```\n'
 
 
-def stream(*lines: str) -> NotebookNode:
-    return v4.new_output("stream", text="".join(lines))
-
-
-def value(**data: str) -> NotebookNode:
-    bundle = {name.replace("__", "/"): text for name, text in data.items()}
-    return v4.new_output("execute_result", bundle, execution_count=3)
-
-
-def cell(source: str, *outputs: NotebookNode, tags: tuple[str, ...] = ()) -> NotebookNode:
-    return v4.new_code_cell(source, outputs=[*outputs], metadata={"tags": [*tags]})
-
-
-def notebook(*cells: NotebookNode, **metadata: Any) -> NotebookNode:
-    return v4.new_notebook(cells=[*cells], metadata=metadata)
-
-
 SHOWN = {"image/svg+xml": "<svg/>", "text/plain": "<Figure>"}
-DRAWN = cell(
+DRAWN = code(
     f"from IPython.display import display\ndisplay({SHOWN}, raw=True)",
     v4.new_output("display_data", SHOWN),
 )
-ERROR = v4.new_output(
-    "error",
-    ename="ZeroDivisionError",
-    evalue="division by zero",
-    traceback=[
-        "ZeroDivisionError   Traceback (most recent call last)",
-        "ZeroDivisionError: division by zero",
-    ],
+ERROR = raised(
+    *("ZeroDivisionError", "division by zero"),
+    "ZeroDivisionError   Traceback (most recent call last)",
+    "ZeroDivisionError: division by zero",
 )
 EVERYTHING = notebook(
     v4.new_markdown_cell("# Title"),
-    cell('print("a")\nprint("b")', stream("a\n", "b\n")),
+    code('print("a")\nprint("b")', stream("a\nb\n")),
     DRAWN,
-    cell("print(1 / 0)", ERROR),
-    cell('import sys\nprint("here", file=sys.stderr)\n0.5', value(text__plain="0.5")),
-    cell("import not_installed_here", stream("1\n"), tags=("skip-execution",)),
-    cell(""),
+    code("print(1 / 0)", ERROR),
+    code('import sys\nprint("here", file=sys.stderr)\n0.5', value("0.5", 3)),
+    code("import not_installed_here", stream("1\n"), tags=("skip-execution",)),
+    code(""),
     kernelspec={"name": "conda-env-mine-py", "display_name": "Mine", "language": "python"},
 )
-OLD = notebook(cell("print(0.5)\n'b'", stream("0.5\n"), value(text__plain="'b'")))
+OLD = notebook(code("print(0.5)\n'b'", stream("0.5\n"), value("'b'", 3)))
 STAND_IN = "import sys, types\nsys.modules['torch'] = types.ModuleType('torch')\nprint(1)"
-NULL_TAGS = v4.writes(notebook(cell(STAND_IN, stream("1\n")))).replace("[]", "null")
+TAGGED = notebook(code(STAND_IN, stream("1\n"), tags=("x",)))
+NULL_TAGS = re.sub(r'\[\s*"x"\s*\]', "null", v4.writes(TAGGED))
 OWN = notebook(
-    cell('_ = open("runs", "a").write("x")\nprint(open("beside.txt").read())', stream("beside\n")),
-    cell('print("first\\nsecond")', stream("first\n", "other\n")),
+    code('_ = open("runs", "a").write("x")\nprint(open("beside.txt").read())', stream("beside\n")),
+    code('print("first\\nsecond")', stream("first\nother\n")),
 )
 
 
@@ -85,8 +65,8 @@ def outcomes(out: str, err: str) -> dict[str, str]:
     files = re.findall(r"\[\d+/\d+\] (.*?): ", err)
     heads = re.compile(r"(?m)^(\S+?):\S+(?: (\d) \(line \d\))?: ([a-z-]+)(?: in cell (\d))?")
     found: dict[str, list[str]] = {name: [] for name in files}
-    for name, cell, kind, of_page in heads.findall(out):
-        found[name].append(f"{kind} {of_page or cell or 0}")
+    for name, of_notebook, kind, of_page in heads.findall(out):
+        found[name].append(f"{kind} {of_page or of_notebook or 0}")
     return {name: ", ".join(outcomes) for name, outcomes in found.items()}
 
 
@@ -123,9 +103,7 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
         "sub/.ipynb_checkpoints/own-checkpoint.ipynb": "{",
         ".dot.ipynb": "{",
     }
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, "utf-8")
+    write(tmp_path, files)
     (tmp_path / "latin.md").write_bytes(FRONT.encode() + b"\xe9")
     assert '"tags": null' in files["null.ipynb"]
     really = shared.run_and_judge
@@ -288,10 +266,10 @@ def test_a_filter_of_any_project_that_matches_nothing_is_told(
     told = capsys.readouterr().err
     assert "nothing was filtered as one, two; delete" in told
     assert "require: no page here" not in told
-    for at, code in ((tmp_path / "one" / "page.md", 0), (tmp_path / "one" / "prose", 2)):
+    for at, status in ((tmp_path / "one" / "page.md", 0), (tmp_path / "one" / "prose", 2)):
         (tmp_path / "one" / "prose").mkdir(exist_ok=True)
         (tmp_path / "one" / "prose" / "p.md").write_text("# Prose\n", "utf-8")
-        assert command.main([str(at)]) == code
+        assert command.main([str(at)]) == status
         assert "nothing was filtered" not in (told := capsys.readouterr().err)
     assert "require: no page here matches 'page.md'" in told
 
@@ -310,7 +288,7 @@ def test_each_of_several_books_has_its_libraries_loaded(
 
 def test_a_page_has_filters_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = "drift:\n  filters: [['\\d+ ms', time, why], ['in \\d{4}', year, why]]\n"
-    cells = (small_book.cell(f"print('5 ms, {number}')", "6 ms, 0.5") for number in (0.5, 0.4))
+    cells = (cell(f"print('5 ms, {number}')", "6 ms, 0.5") for number in (0.5, 0.4))
     path = tmp_path / "page.md"
     path.write_text(FRONT.replace("---\n\n", f"{own}---\n\n") + "\n\n".join(cells))
     assert command.main([str(path)]) == 1
@@ -322,14 +300,14 @@ def test_a_page_has_filters_of_its_own(tmp_path: Path, capsys: pytest.CaptureFix
 
 # With kernels -------------------------------------------------------------------------
 
-DRAWS = small_book.cell("from IPython.display import Image\nImage(data=b'it', format='png')")
+DRAWS = cell("from IPython.display import Image\nImage(data=b'it', format='png')")
 
 
 @pytest.mark.parametrize(
     ("text", "status", "told"),
     [
         (FRONT + DRAWS, 0, "0 outputs verified on 1 page, 1 picture not compared"),
-        (f"{FRONT}{DRAWS}\n\n{small_book.cell('1')}", 2, "1 output on 1 page has no expectation"),
+        (f"{FRONT}{DRAWS}\n\n{cell('1')}", 2, "1 output on 1 page has no expectation"),
         ("# Prose\n", 2, "nothing was checked"),
     ],
 )
@@ -349,8 +327,8 @@ def test_sentences_that_nearly_say_a_number_are_listed_and_fail_nothing(
 ) -> None:
     said = "It ends at 0.43,\nand later at 0.435."
     shown = f"```{{expected-output}}\n{documented}\n```\n"
-    page = f"{FRONT}{small_book.cell('print(0.429637)')}\n{shown}"
-    cells = cell("print(0.429637)", stream(f"{documented}\n")), v4.new_markdown_cell(said)
+    page = f"{FRONT}{cell('print(0.429637)')}\n{shown}"
+    cells = code("print(0.429637)", stream(f"{documented}\n")), v4.new_markdown_cell(said)
     text = page + said if name == "page.md" else v4.writes(notebook(*cells))
     (tmp_path / name).write_text(text, "utf-8")
     assert command.main([str(tmp_path / name), "--prose"]) == status
@@ -392,7 +370,7 @@ def test_error_of_a_cell_that_stored_nothing_fails(
 ) -> None:
     own = {"mystnb": {"execution_allow_errors": True}} if allowed else {}
     front = "mystnb:\n  execution_allow_errors: true\nkernelspec" if allowed else "kernelspec"
-    cells = cell("print(1)", stream("1\n")), cell("assert 1 == 2")
+    cells = code("print(1)", stream("1\n")), code("assert 1 == 2")
     nbformat.write(notebook(*cells, **own), tmp_path / "notes.ipynb")
     text = GOOD + "\n```{code-cell} ipython3\nassert 1 == 2\n```\n"
     (tmp_path / "page.md").write_text(text.replace("kernelspec", front), "utf-8")
@@ -448,8 +426,8 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert command.main([str(path)]) == 1
 
 
-NESTED = f"`````{{tip}}\n{small_book.cell('print(3)')}\n`````"
-SKIPPED = small_book.cell(":tags: [skip-execution]\n\nprint(3)")
+NESTED = f"`````{{tip}}\n{cell('print(3)')}\n`````"
+SKIPPED = cell(":tags: [skip-execution]\n\nprint(3)")
 
 
 @pytest.mark.parametrize("unchecked", [NESTED, SKIPPED])
@@ -525,6 +503,6 @@ def test_the_pages_that_the_command_requires(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").mkdir()
-    cells = small_book.cell("print(1)", "1"), small_book.cell("print(2)")
+    cells = cell("print(1)", "1"), cell("print(2)")
     (tmp_path / "docs" / "page.md").write_text(FRONT + "\n".join(cells), "utf-8")
     assert command.main(["docs", "--require", pattern]) == status

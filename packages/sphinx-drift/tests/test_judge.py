@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from nbformat import NotebookNode, v4
+from notebooks import code, notebook, raised, shown, stream
 
 from sphinx_drift import judge
 from sphinx_drift.compare.compare import Policy, Waiver
@@ -19,26 +20,19 @@ from sphinx_drift.source.notebook import read_notebook
 OK = [("stdout", "good\n")]
 
 
-def notebook(*cells: list[tuple[str, str]]) -> NotebookNode:
-    """Return a notebook whose cells have printed these streams."""
-    result = v4.new_notebook()
-    for outputs in cells:
-        cell = v4.new_code_cell("source")
-        for name, text in outputs:
-            if name == "error":
-                kind, _, message = text.partition(": ")
-                cell.outputs.append(v4.new_output("error", ename=kind, evalue=message))
-            else:
-                cell.outputs.append(v4.new_output("stream", name=name, text=text))
-        result.cells.append(cell)
-    return result
+def printing(*cells: list[tuple[str, str]]) -> NotebookNode:
+    """Return a notebook whose cells have printed these streams, or raised these errors."""
+    return notebook(*(code("source", *map(_output, outputs)) for outputs in cells))
+
+
+def _output(printed: tuple[str, str]) -> NotebookNode:
+    name, text = printed
+    kind, _, message = text.partition(": ")
+    return raised(kind, message) if name == "error" else stream(text, name)
 
 
 def showing(**data: str) -> NotebookNode:
-    book = notebook([])
-    forms = {f"text/{name}": source for name, source in data.items()}
-    book.cells[0].outputs = [v4.new_output("display_data", data=forms)]
-    return book
+    return notebook(code("source", shown(**{f"text_{name}": data[name] for name in data})))
 
 
 def expecting(text: str, **options: object) -> Expectation:
@@ -116,19 +110,19 @@ def kinds(result: PageResult) -> list[Kind]:
 def test_outcomes_of_a_cell(
     expectations: list[Expectation], printed: list[tuple[str, str]], expected: list[Kind]
 ) -> None:
-    assert kinds(outcomes(page_of(tuple(expectations)), notebook(printed))) == expected
+    assert kinds(outcomes(page_of(tuple(expectations)), printing(printed))) == expected
 
 
 def test_an_error_that_is_only_printed_was_not_raised() -> None:
     page = page_of((expecting("UsageError: 5", raises="UsageError"),))
-    book = notebook([("stderr", "UsageError: 5\n")])
+    book = printing([("stderr", "UsageError: 5\n")])
     here = frozenset({0})
     for succeeded, kind in ((frozenset(), Kind.VERIFIED), (here, Kind.NOT_RAISED)):
         assert kinds(outcomes(page, book, Execution(here, succeeded=succeeded))) == [kind]
     beside = page_of(
         (expecting("good", part=Part.MAIN), expecting("UsageError: 5", part=Part.STDERR))
     )
-    book = notebook([*OK, ("stderr", "UsageError: 5\n")])
+    book = printing([*OK, ("stderr", "UsageError: 5\n")])
     assert kinds(outcomes(beside, book, Execution(here, succeeded=here))) == [Kind.VERIFIED] * 2
 
 
@@ -144,7 +138,7 @@ def test_an_error_that_is_only_printed_was_not_raised() -> None:
 def test_waivers(text: str, exact: Kind, portable: Kind) -> None:
     waived = expecting("[0.1, 0.2]", waivers=(Waiver("0.2", "0.3", "known"),))
     unmatched = expecting(text, waivers=(Waiver("7.5", "8.5", "gone"),))
-    book = notebook([("stdout", text)])
+    book = printing([("stdout", text)])
     for policy, expected in ((Policy.EXACT, exact), (Policy.PORTABLE, portable)):
         assert kinds(outcomes(page_of((waived,)), book, policy=policy)) == [expected]
     assert kinds(outcomes(page_of((unmatched,)), book)) == [Kind.WAIVER]
@@ -156,7 +150,7 @@ PREFIX = "application/papermill.record/"
 def glued(data: dict[str, str], prefix: str = PREFIX, **glue: str) -> NotebookNode:
     """Return a notebook whose cell glues something to be shown elsewhere."""
     metadata = {"scrapbook": {"mime_prefix": prefix, **glue}}
-    book = notebook([])
+    book = printing([])
     named = {f"{prefix}{mime}": text for mime, text in data.items()}
     book.cells[0].outputs = [v4.new_output("display_data", named, metadata=metadata)]
     return book
@@ -199,7 +193,7 @@ def test_what_is_glued_is_documented(
 )
 def test_a_failure_in_no_cell_is_no_pass(executed: tuple[int, ...], expected: Kind) -> None:
     execution = Execution(frozenset(executed), Failure(Ending.DEAD_KERNEL, None, "no answer"))
-    result = outcomes(page_of((expecting("good"), expecting("good"))), notebook(OK), execution)
+    result = outcomes(page_of((expecting("good"), expecting("good"))), printing(OK), execution)
     assert (kinds(result)[-1], result.outcomes[-1].message) == (expected, "no answer")
 
 
@@ -215,13 +209,13 @@ def test_skipped_cell_is_counted_and_its_expectation_fails(
     expectations: tuple[Expectation, ...], expected: list[Kind]
 ) -> None:
     page = page_of(expectations, tags=frozenset({"skip-execution"}))
-    result = outcomes(page, notebook([]))
+    result = outcomes(page, printing([]))
     assert kinds(result) == expected
     assert result.outcomes[0].body_line == (21 if expectations else 0)  # the mark stands there
     stored = replace(page, is_notebook=True)  # its tag is all that its author can say
-    assert kinds(outcomes(stored, notebook([]))) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+    assert kinds(outcomes(stored, printing([]))) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
     glued = replace(stored, cells=(replace(page.cells[0], glued=("loss",)),))
-    assert kinds(outcomes(glued, notebook([]))) == [Kind.QUOTATION]
+    assert kinds(outcomes(glued, printing([]))) == [Kind.QUOTATION]
 
 
 def test_error_in_the_comparison_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +223,7 @@ def test_error_in_the_comparison_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> 
         raise RuntimeError("a defect")
 
     monkeypatch.setattr(judge, "compare", broken)
-    result = outcomes(page_of((expecting("good"),), (expecting("good"),)), notebook(OK, OK))
+    result = outcomes(page_of((expecting("good"),), (expecting("good"),)), printing(OK, OK))
     assert kinds(result) == [Kind.COULD_NOT_CHECK, Kind.COULD_NOT_CHECK]
     assert "RuntimeError: a defect" in result.outcomes[0].message
 
@@ -251,7 +245,7 @@ def test_what_holds_on_the_reference_alone_is_compared_there_exactly(
     printed: str, expected: Kind, *, away: bool
 ) -> None:
     page = page_of((expecting("0.5", reference_only="a draw"),), (expecting("good"),))
-    book = notebook([("stdout", printed)], OK)
+    book = printing([("stdout", printed)], OK)
     for policy in Policy:
         result = outcomes(page, book, policy=policy, away=away)
         assert kinds(result) == [expected, Kind.VERIFIED]
@@ -261,7 +255,7 @@ def test_what_holds_on_the_reference_alone_is_compared_there_exactly(
 def test_what_holds_on_the_reference_alone_is_not_forgiven_as_rounding_there() -> None:
     mark = "\N{INVISIBLE SEPARATOR}float32\N{INVISIBLE SEPARATOR}"
     texts = ("tensor(0.1235)", f"tensor(0.12345001){mark}")
-    book, precise = (notebook([("stdout", text)]) for text in texts)
+    book, precise = (printing([("stdout", text)]) for text in texts)
     for reason, kind in (("", Kind.VERIFIED), ("a draw", Kind.DRIFT)):
         page = page_of((expecting("tensor(0.1234)", reference_only=reason),))
         assert kinds(outcomes(page, book, policy=Policy.PORTABLE, precise=precise)) == [kind]
@@ -273,7 +267,7 @@ def test_runs_are_compared_but_for_what_is_unchecked() -> None:
         (expecting("0.5", reference_only="a draw"),),
     )
     printed = ("[0.1, 0.2]", "1 s", "0.5"), ("[0.1, 0.3]", "2 s", "0.6")
-    first, second = (notebook(OK, *([("stdout", text)] for text in texts)) for texts in printed)
+    first, second = (printing(OK, *([("stdout", text)] for text in texts)) for texts in printed)
     found = list(compare_runs(page, first, second, Execution(frozenset(range(4)))))
     assert [(o.kind, o.cell) for o in found] == [(Kind.UNREPEATABLE, cell) for cell in (2, 4)]
     assert [(d.documented, d.executed) for d in found[0].verdict.differences] == [("0.2", "0.3")]
@@ -282,7 +276,7 @@ def test_runs_are_compared_but_for_what_is_unchecked() -> None:
 def run_of(number: int, varies: str) -> NotebookNode:
     """Return a run in which what varies has a number, with a value in two forms."""
     names = ("stdout", "stderr", *[name for name in ("error",) if name in varies])
-    book = notebook([(name, f"E: {number * (name in varies)}") for name in names])
+    book = printing([(name, f"E: {number * (name in varies)}") for name in names])
     text, html = (f"x {number * (name in varies)}" for name in ("text", "html"))
     book.cells[0].outputs += showing(plain=text, html=html).cells[0].outputs
     return book
@@ -327,7 +321,7 @@ def test_only_the_part_that_is_unchecked_may_differ_between_runs(
 
 def test_a_repetition_that_stops_is_reported() -> None:
     stopped = Execution(frozenset(), Failure(Ending.RAISED, 1, "E: m"))
-    book = notebook([], [])
+    book = printing([], [])
     (outcome,) = compare_runs(page_of((), ()), book, book, stopped)
     assert (outcome.kind, outcome.cell) == (Kind.UNREPEATABLE, 2)
     assert "E: m" in outcome.message
@@ -431,7 +425,7 @@ def test_what_varies_in_html_alone_is_filtered_and_counted(*, stored: bool) -> N
 
 def test_an_error_of_a_repr_is_reported_as_itself() -> None:
     page = page_of((expecting("A()"),))
-    book = notebook([("error", "ValueError: row 7")])
+    book = printing([("error", "ValueError: row 7")])
     execution = Execution(failure=Failure(Ending.RAISED, 0, "NoneType: None"))
     for result in (outcomes(page, book, execution), outcomes(page, book)):
         assert kinds(result) == [Kind.RAISED]
@@ -452,11 +446,14 @@ def test_an_error_of_a_repr_is_reported_as_itself() -> None:
 def test_what_a_notebook_stored_is_compared_but_for_addresses(
     documented: str, executed: str, expected: list[Kind]
 ) -> None:
-    once, again = (notebook([("stdout", text)]) for text in (documented, executed))
+    once, again = (printing([("stdout", text)]) for text in (documented, executed))
     page = read_notebook(once)
     assert kinds(outcomes(page, again)) == expected
     repeated = list(compare_runs(page, once, again, Execution(frozenset({0}))))
     assert len(repeated) == (Kind.DRIFT in expected)
+
+
+PICTURE = {"image/png": "i", "text/plain": "<Figure of 1>"}
 
 
 @pytest.mark.parametrize(
@@ -465,17 +462,33 @@ def test_what_a_notebook_stored_is_compared_but_for_addresses(
         ({"plain": "A()", "html": "<i>0.5</i>", "latex": "0.5"}, [Kind.VERIFIED]),
         ({"plain": "0.5", "html": "0.6", "latex": "0.5"}, [Kind.DRIFT]),
         ({"plain": "A()", "html": "0.5", "latex": "0.6"}, [Kind.VERIFIED, Kind.DRIFT]),
-        ({"plain": "0.5"}, [Kind.NO_OUTPUT, Kind.UNDOCUMENTED]),
+        ({"plain": "0.5"}, [Kind.VERIFIED, Kind.NO_OUTPUT]),
+        ({"plain": "A()"}, [Kind.DRIFT]),
+    ],
+)
+@pytest.mark.parametrize(
+    "beside",
+    [
+        [],
+        showing(plain="7").cells[0].outputs,
+        [v4.new_output("display_data", PICTURE)],
+        NUMBER.cells[0].outputs,
+        printing(OK).cells[0].outputs,
     ],
 )
 def test_of_what_was_stored_without_its_text_the_forms_are_compared(
-    now: dict[str, str], expected: list[Kind]
+    beside: list[NotebookNode], now: dict[str, str], expected: list[Kind]
 ) -> None:
-    page = read_notebook(showing(html="<b>0.5</b>", latex="0.5"))
-    assert kinds(outcomes(page, showing(**now))) == expected
+    forms = ({"html": "<b>0.5</b>", "latex": "0.5"}, now, {**now, "plain": "A() again"})
+    stored, run, again = (showing(**data) for data in forms)
+    for book in (stored, run, again):
+        book.cells[0].outputs[:0] = beside
+    page = read_notebook(stored)
+    assert kinds(outcomes(page, run)) == expected
+    varies = [*compare_runs(page, run, again, Execution(frozenset({0})))]
+    assert bool(varies) == ("html" not in now)
 
 
-PICTURE = {"image/png": "i", "text/plain": "<Figure of 1>"}
 IGNORED = ["nbval-ignore-output"]
 
 
@@ -489,27 +502,27 @@ IGNORED = ["nbval-ignore-output"]
         (0, [], [], Kind.UNDOCUMENTED),
         (3, [], IGNORED, Kind.NO_EXPECTATION),
         (3, [], ["raises-exception"], Kind.UNDOCUMENTED),
-        (3, [v4.new_output("stream", name="stderr", text="w\n")], [], Kind.UNDOCUMENTED),
+        (3, [stream("w\n", "stderr")], [], Kind.UNDOCUMENTED),
     ],
 )
 def test_what_a_cell_prints_beside_what_it_has_stored_is_a_failure(
     count: int | None, stored: list[NotebookNode], tags: list[str], expected: Kind
 ) -> None:
-    result = notebook([])
+    result = printing([])
     (cell,) = result.cells
     cell.update(outputs=stored, execution_count=count, metadata={"tags": tags})
     page = read_notebook(result)
-    cell.outputs = [*stored, v4.new_output("stream", name="stdout", text="1\n")]
+    cell.outputs = [*stored, stream("1\n")]
     assert kinds(outcomes(page, result))[-1:] == [expected]
 
 
 @pytest.mark.parametrize(("count", "expected"), [(3, Kind.RAISED), (None, Kind.NO_EXPECTATION)])
 def test_an_error_that_a_run_did_not_store_is_a_failure(count: int | None, expected: Kind) -> None:
-    result = notebook([])
+    result = printing([])
     (cell,) = result.cells
     cell.update(outputs=[], execution_count=count, metadata={"tags": ["raises-exception"]})
     page = read_notebook(result)
-    cell.outputs = [v4.new_output("error", ename="E", evalue="m")]
+    cell.outputs = [raised("E", "m")]
     assert kinds(outcomes(page, result))[-1:] == [expected]
 
 
@@ -518,9 +531,9 @@ GROUP = "  + Exception Group Traceback (most recent call last):\n  | ExceptionGr
 
 @pytest.mark.parametrize("text", ["UsageError: no magic\n", GROUP])
 def test_an_error_on_hidden_stderr_fails_unless_it_is_only_printed(text: str) -> None:
-    result, here = notebook([]), frozenset({0})
+    result, here = printing([]), frozenset({0})
     page = read_notebook(result)
-    result.cells[0].outputs = notebook([("stderr", text)]).cells[0].outputs
+    result.cells[0].outputs = printing([("stderr", text)]).cells[0].outputs
     for succeeded, expected in ((frozenset(), [Kind.RAISED]), (here, [])):
         execution = Execution(here, succeeded=succeeded)
         assert kinds(outcomes(page, result, execution, errors_fail=True)) == expected
@@ -539,7 +552,7 @@ def test_an_error_on_hidden_stderr_fails_unless_it_is_only_printed(text: str) ->
 )
 def test_what_is_drawn_is_drawn_again_but_in_a_cell_never_run(data: dict[str, Any]) -> None:
     drawn = v4.new_output("display_data", data)
-    result = v4.new_notebook(cells=[v4.new_code_cell("draw()"), v4.new_code_cell("print(1)")])
+    result = notebook("draw()", "print(1)")
     stripped = read_notebook(result)
     result.cells[0].execution_count = 1
     half = read_notebook(result)

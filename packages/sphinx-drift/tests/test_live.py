@@ -13,7 +13,7 @@ from urllib.request import urlopen
 import psutil
 import pytest
 from processes import wait_until
-from small_book import FRONT
+from small_book import FRONT, write
 
 from sphinx_drift import live
 
@@ -99,15 +99,13 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 @contextlib.contextmanager
 def serving(folder: Path) -> Iterator[Session]:
-    for name, text in {
+    files = {
         "docs/conf.py": "extensions = ['myst_nb', 'sphinx_drift']\nhtml_theme = 'basic'\n",
         "docs/index.md": FRONT + PAGE,
         "lib/helping.py": "NUMBER = 1.2346\n",
         "pyproject.toml": "[tool.sphinx-drift]\n",
-    }.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
-    session = Session(folder)
+    }
+    session = Session(write(folder, files))
     try:
         yield session
     finally:

@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 
 import pytest
 from markdown_it import MarkdownIt
+from small_book import write
 
 import sphinx_drift.__main__ as command
 from sphinx_drift.settings import entries
@@ -66,9 +67,7 @@ def test_the_first_book_is_red_and_then_green(tmp_path: Path) -> None:
     files, (red, green) = read_start()
     right, line, file = re.findall(r"Write `(\S+)` on line (\d+) of `(\S+)`", README)[0]
     assert sorted(files) == ["book/conf.py", "book/index.md", "book/spread.md"]
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, "utf-8")
+    write(tmp_path, files)
     assert build(tmp_path, "-q") == (1, red.partition("\n")[2])
     mended = files[file].splitlines()
     mended[int(line) - 1] = re.sub(r"\S+", right, mended[int(line) - 1], count=1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbformat import v4
+from notebooks import code, notebook, shown, value
 from small_book import FRONT, cell
 
 from sphinx_drift.compare.compare import Policy
@@ -59,12 +59,10 @@ def test_a_cell_that_fails_at_full_precision_stops_no_other(tmp_path: Path) -> N
 def test_what_rounding_hid_is_said_besides(
     tmp_path: Path, policy: Policy, expected: list[Kind]
 ) -> None:
-    code = "import numpy\nnumpy.array([0.123456785])"
-    value = v4.new_output("execute_result", {"text/plain": "array([0.12345679])"})
-    picture = v4.new_output("display_data", {"image/png": ""})
-    book = v4.new_notebook(cells=[v4.new_code_cell(code, outputs=[value, picture])])
+    source = "import numpy\nnumpy.array([0.123456785])"
+    outputs = value("array([0.12345679])"), shown(image_png="")
     path = tmp_path / "page.ipynb"
-    nbformat.write(book, path)
+    nbformat.write(notebook(code(source, *outputs)), path)
     result = judged(path, Settings(policy))
     assert kinds(result) == expected
     rounding = result.outcomes[0].rounding

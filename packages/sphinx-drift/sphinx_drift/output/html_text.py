@@ -152,24 +152,23 @@ def _fill_spans(root: LexborNode) -> None:
     """Write empty cells where one spans several columns or rows, so that all columns agree."""
     has_spans = root.css_first("[colspan], [rowspan]") is not None
     for part in root.css("thead, tbody, tfoot") if has_spans else ():
-        below: Counter[int] = Counter()  # how many rows are covered yet, by column
+        covered: Counter[int] = Counter()  # for how many rows by cells of those above, by column
         for row in (node for node in part.iter() if node.tag == "tr"):
-            column = 0
+            column, begun = 0, Counter[int]()
             for cell in (node for node in row.iter() if node.tag in {"td", "th"}):
-                while below[column]:
-                    below[column] -= 1
-                    column += 1
+                while covered[column]:
                     cell.insert_before(_CELL)
+                    column += 1
                 left = max(_WIDEST - column, 1)
                 wide, high = min(_span(cell, "colspan"), left), _span(cell, "rowspan")
                 cell.insert_after(_CELL * (wide - 1))
                 if column < _WIDEST:
-                    below.update(dict.fromkeys(range(column, column + wide), high - 1))
+                    begun.update(dict.fromkeys(range(column, column + wide), high))
                 column += wide
-            covered = (each for each in below if below[each])
-            for right in range(column, max(covered, default=-1) + 1):
-                below[right] -= bool(below[right])
+            for _ in range(column, max(covered, default=-1) + 1):
                 row.insert_child(_CELL)
+            covered += begun
+            covered -= Counter([*covered])  # this row; a Counter drops what is down to 0
 
 
 def _span(cell: LexborNode, name: str) -> int:

@@ -2,21 +2,20 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.output.html_text import ESCAPE_SHOWN, read_html
-from sphinx_drift.output.screen import on_screen
+from sphinx_drift.output.screen import joined, on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
 if TYPE_CHECKING:  # a build starts its host without it
     from nbformat import NotebookNode
 
-_PLAIN = "text/plain"
+PLAIN = "text/plain"
 _PICTURE_TYPES = ("image/", "video/", "audio/")
 _INTERACTIVE = ("application/javascript", "application/vnd.jupyter.widget")
 """Types that MyST-NB always shows instead of the text beside them."""
@@ -108,8 +107,8 @@ class Printed:
 
         What a cell raised comes last, and belongs to *all*, to *main* and to *stderr*.
         """
-        joined = _JOINED.get(part, (part,))
-        pieces = [piece for piece in self.pieces if piece[0] in joined]
+        parts = _JOINED.get(part, (part,))
+        pieces = [piece for piece in self.pieces if piece[0] in parts]
         pieces.sort(key=lambda piece: piece[0] is Part.STDERR)
         texts = [text for _, text in pieces] + [self.error] * (part in _JOINED)
         return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts if text)
@@ -148,21 +147,42 @@ def read_outputs(outputs: Iterable["NotebookNode"], *, raised: bool = True) -> P
 
     """
     result = Printed()
-    for kind, group in groupby(outputs, lambda output: output.output_type):
-        if kind == "stream":
-            texts: dict[Part, list[str]] = {Part.STDOUT: [], Part.STDERR: []}
-            for output in group:
-                texts[Part.STDERR if output.name == "stderr" else Part.STDOUT].append(output.text)
-            result.pieces += [(part, on_screen("".join(text))) for part, text in texts.items()]
+    for output in joined(outputs):
+        if output.output_type == "stream":
+            part = Part.STDERR if output.name == "stderr" else Part.STDOUT
+            result.pieces.append((part, on_screen(output.text)))
         else:
-            for output in group:
-                (_add_error if kind == "error" else _add_display)(result, output)
+            (_add_error if output.output_type == "error" else _add_display)(result, output)
     may_be_native = raised and not result.error and result.pieces
     if may_be_native and result.pieces[-1][0] is Part.STDERR:
         text, result.error = split_native_error(result.pieces.pop()[1])
         result.pieces.append((Part.STDERR, text))
         result.native_error = bool(result.error)
     return result
+
+
+def glue(output: "NotebookNode") -> tuple[str, str]:
+    """Return the prefix of a display's types and its name, as it is glued to be shown elsewhere."""
+    scrapbook = output.get("metadata", {}).get("scrapbook", {})
+    return scrapbook.get("mime_prefix", ""), str(scrapbook.get("name", ""))
+
+
+def as_stored(
+    outputs: Iterable["NotebookNode"], stored_as: Iterable[frozenset[str]]
+) -> Iterator["NotebookNode"]:
+    """Yield a cell's outputs, without the text of each display that was stored without it.
+
+    It has other forms alone, such as HTML: whatever its text is, no reader sees it.
+    """
+    displays = iter(stored_as)
+    for output in outputs:
+        stored = next(displays, frozenset()) if "data" in output else frozenset()
+        text = glue(output)[0] + PLAIN
+        if stored and text not in stored and stored & output.data.keys():
+            data = {mime: content for mime, content in output.data.items() if mime != text}
+            yield type(output)(output, data=data)
+        else:
+            yield output
 
 
 def _add_error(result: Printed, output: "NotebookNode") -> None:
@@ -180,11 +200,10 @@ def _add_error(result: Printed, output: "NotebookNode") -> None:
 
 def _add_display(result: Printed, output: "NotebookNode") -> None:
     """Add what a cell displays, or glues to be shown elsewhere: a value, a picture, a widget."""
-    glue = output.get("metadata", {}).get("scrapbook", {})
-    prefix, name = glue.get("mime_prefix", ""), str(glue.get("name", ""))
+    prefix, name = glue(output)
     data = {mime.removeprefix(prefix): _as_text(content) for mime, content in output.data.items()}
     value = _value(data)
-    others = data.keys() - {_PLAIN, *MIME_TYPES.values()}
+    others = data.keys() - {PLAIN, *MIME_TYPES.values()}
     has_picture = any(mime.startswith(_PICTURE_TYPES) for mime in others)
     result.pictures += has_picture + value.pictures
     result.widgets += not has_picture and bool(others or any(value.unknown.values()))
@@ -192,9 +211,10 @@ def _add_display(result: Printed, output: "NotebookNode") -> None:
     drawing = read_html(data.get("image/svg+xml", "")).text
     result.draws_text |= bool(drawing)
     pieces = [(Part.PICTURE, drawing)] if drawing else []
-    stand_in = _stand_in(data, is_figure=has_picture and not value.forms)
-    if stand_in is not None:
-        pieces += [(Part.PICTURE, stand_in)] * bool(stand_in)
+    if _stands_in(data, is_figure=has_picture and not value.forms):
+        text = data.get(PLAIN, "")
+        if text and not _DEFAULT_REPR.fullmatch(text):  # a default `repr` says nothing
+            pieces.append((Part.PICTURE, text))
     elif value.text:
         result.values.append(value)
         space = "\n" if "\n" in value.text.strip() else " "
@@ -206,16 +226,10 @@ def _add_display(result: Printed, output: "NotebookNode") -> None:
             result.glued.setdefault(part, []).append(name)
 
 
-def _stand_in(data: Mapping[str, str], *, is_figure: bool) -> str | None:
-    """Return the text that is shown where a picture or widget can't be; None if it is a value's.
-
-    A default ``repr`` says nothing, so it is none.
-    """
-    text = data.get(_PLAIN, "")
-    describes = is_figure and _DESCRIPTION.fullmatch(text)
-    if describes or any(mime.startswith(_INTERACTIVE) for mime in data):
-        return "" if _DEFAULT_REPR.fullmatch(text) else text
-    return None
+def _stands_in(data: Mapping[str, str], *, is_figure: bool) -> bool:
+    """Whether a display's text is shown only where its picture or widget can't be."""
+    describes = is_figure and _DESCRIPTION.fullmatch(data.get(PLAIN, ""))
+    return bool(describes) or any(mime.startswith(_INTERACTIVE) for mime in data)
 
 
 def _as_text(content: object) -> str:
@@ -233,8 +247,8 @@ def _value(data: Mapping[str, str]) -> Value:
     # No form is shown by a terminal: its codes hide none of it.
     shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
     forms = {part: text for part, text in shown.items() if text.strip()}
-    text = data.get(_PLAIN, "")
-    if data.keys() - {_PLAIN} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
+    text = data.get(PLAIN, "")
+    if data.keys() - {PLAIN} and (not text.strip() or _DEFAULT_REPR.fullmatch(text)):
         text = next(iter(forms.values()), "")
     unknown = {Part.HTML: html.unknown, Part.MARKDOWN: markdown.unknown}
     return Value(text, forms, html.pictures + markdown.pictures, unknown)

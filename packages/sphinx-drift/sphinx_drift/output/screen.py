@@ -1,8 +1,14 @@
-"""Find what a terminal shows in the end of lines that are written over, as progress bars do it."""
+"""Join streams, and find what a terminal is left showing of lines that progress bars write over."""
 
 import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import ESCAPE
+
+if TYPE_CHECKING:  # a build starts its host without it
+    from nbformat import NotebookNode
 
 _MOVES = r"(?P<start>\r|\x1b\[[01]?G|\x1b\[2K)|(?P<back>\x08)|(?P<erase>\x1b\[0?[JK])"
 _STEP = re.compile(rf"{_MOVES}|(?P<code>{ESCAPE})|[^\r\x08\x1b]+|(?s:.)")
@@ -55,3 +61,21 @@ def _line_on_screen(text: str) -> str:
             shown[column : column + len(match[0])] = match[0]
             column += len(match[0])
     return "".join(shown)
+
+
+def joined(outputs: Iterable["NotebookNode"]) -> Iterator["NotebookNode"]:
+    """Yield a cell's outputs with each stream whole between two displays, stdout before stderr.
+
+    The clock alone decides how many pieces the two arrive in, and which comes first.
+    """
+    for is_stream, group in groupby(outputs, lambda output: output.output_type == "stream"):
+        if not is_stream:
+            yield from group
+            continue
+        for _, pieces in groupby(sorted(group, key=_is_stderr), _is_stderr):
+            first, *rest = pieces
+            yield type(first)(first, text="".join(piece.text for piece in (first, *rest)))
+
+
+def _is_stderr(stream: "NotebookNode") -> bool:
+    return bool(stream.name == "stderr")

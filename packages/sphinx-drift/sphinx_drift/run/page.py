@@ -6,10 +6,9 @@ import os
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from itertools import groupby
 from pathlib import Path
 from queue import Empty
 from subprocess import DEVNULL
@@ -29,6 +28,7 @@ from nbformat import NotebookNode, from_dict, v4
 from traitlets import Type
 
 from forked_kernels.provisioner import NAME, obstacle
+from sphinx_drift.output.screen import joined
 from sphinx_drift.probes import Injected, injected
 from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
 from sphinx_drift.run.injected import call_each
@@ -76,7 +76,7 @@ async def run_page(
             failure = replace(failure, message=message)
     # Not before the last cell: the client knows where displays are, which any cell may update.
     for cell in code:
-        cell.outputs = joined(cell.outputs)
+        cell.outputs = [*joined(cell.outputs)]
     return notebook, Execution(
         frozenset(executed),
         failure,
@@ -207,7 +207,7 @@ async def _run_cells(
             executed[index] = failure is None
     for state in client.widget_state.values():
         if "outputs" in state:
-            state["outputs"] = joined(map(from_dict, state["outputs"]))
+            state["outputs"] = [*joined(map(from_dict, state["outputs"]))]
     client.set_widgets_metadata()
     return None
 
@@ -278,23 +278,3 @@ def _calling(functions: Sequence[Injected]) -> str:
     define = f"exec({source!r}, names)"
     call = f"names[{name!r}]({[tuple(function) for function in functions]!r})"
     return f"(lambda names: {define} or {call})({{}})"
-
-
-def joined(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """Return a cell's outputs with each stream whole between two displays, stdout before stderr.
-
-    The clock alone decides how many pieces the two arrive in, and which comes first.
-    """
-    result: list[NotebookNode] = []
-    for is_stream, group in groupby(outputs, lambda output: output.output_type == "stream"):
-        if not is_stream:
-            result += group
-            continue
-        streams: dict[str, NotebookNode] = {}
-        for piece in group:
-            if piece.name in streams:
-                streams[piece.name].text += piece.text
-            else:
-                streams[piece.name] = piece
-        result += sorted(streams.values(), key=lambda stream: stream.name == "stderr")
-    return result

@@ -102,7 +102,7 @@ class Request:
     variables: Mapping[str, str | None] = field(default_factory=dict)
     """Variables that are added to this process's environment, or, if None, removed."""
     output_limit: float = math.inf
-    """Bytes that the outputs of a cell may take; those of a page may take four times as many."""
+    """Bytes that the outputs of a cell may take; a page's limit follows from it."""
     kernel_aliases: Mapping[str, str] = field(default_factory=dict)
     """Regular expressions of the names of kernels, each with the one to start."""
     preload: tuple[str, ...] = ()

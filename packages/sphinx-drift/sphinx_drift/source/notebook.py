@@ -69,20 +69,16 @@ def _with_stored(cell: Cell, node: NotebookNode) -> Cell:
     output = read_outputs(node.outputs)
     raises = output.error.partition(":")[0]
     is_run = node.get("execution_count") is not None  # xeus counts from 0
-    parts = [Part.ALL if cell.has_stderr else Part.MAIN]
-    stored_as = [mime for each in node.outputs for mime in each.get("data", ())]
-    has_text = any(mime.endswith("text/plain") for mime in stored_as)  # glue has a prefix
-    if output.values and not output.error and not has_text:
-        # Its forms alone are stored, such as HTML: whatever its text is, no reader sees it.
-        parts = [Part.STDOUT, *[Part.STDERR] * cell.has_stderr]
+    main = Part.ALL if cell.has_stderr else Part.MAIN
     return replace(
         cell,
         expectations=tuple(
             Expectation(stored, cell.line, cell.line, part, raises=raises)
-            for part in (*parts, *BESIDE)
+            for part in (main, *BESIDE)
             if plain(stored := output.select(part)).strip()
         ),
         drawn=output.drawn,
+        stored_as=tuple(frozenset(each.data) for each in node.outputs if "data" in each),
         glued=tuple(dict.fromkeys(chain.from_iterable(output.glued.values()))),
         is_claim=is_run or bool(node.outputs),
     )

@@ -21,7 +21,8 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
     """Return a notebook whose drifted cells have their executed outputs."""
     if not (fixes.outcomes or fixes.reasons):
         return text
-    text = text.removeprefix("\ufeff")
+    if text.startswith(mark := "\ufeff"):
+        return mark + notebook_with_outputs(text.removeprefix(mark), fixes)
     stored = json.loads(text)
     if "cells" not in stored:  # it is of an old format
         text = nbformat.writes(parse_notebook(text))  # type: ignore[no-untyped-call]

@@ -135,13 +135,13 @@ def _missing(cell: Cell, lacking: set[Part], output: Printed) -> list[Part]:
     """
     values = output.values if Part.VALUE in lacking else []
     forms = {next(iter(value.forms)) for value in values if value.forms}
-    texts = lacking - {Part.PICTURE}
+    missing = lacking
     if forms and all(value.forms for value in values) and not output.error:
-        texts -= {Part.VALUE}
-    elif not cell.expectations and (texts or output.error):
-        texts = {Part.ALL if cell.has_stderr else Part.MAIN}
-    forms -= {expectation.part for expectation in cell.expectations}
-    missing = texts | forms | (lacking & {Part.PICTURE})
+        missing = lacking - {Part.VALUE}
+    elif not cell.expectations and (lacking - {Part.PICTURE} or output.error):
+        everything = Part.ALL if cell.has_stderr else Part.MAIN
+        missing = {everything} | (lacking & {Part.PICTURE})
+    missing = missing | (forms - {expectation.part for expectation in cell.expectations})
     return [part for part in Part if part in missing]
 
 

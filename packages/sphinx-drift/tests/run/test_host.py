@@ -10,7 +10,7 @@ from multiprocessing.connection import Client
 from pathlib import Path
 
 import pytest
-from nbformat import NotebookNode, v4
+from notebooks import notebook
 from processes import wait_until
 
 from sphinx_drift.run import run
@@ -26,10 +26,6 @@ def own_host() -> Iterator[None]:
     HOST.close()
     yield
     HOST.close()
-
-
-def notebook(*cells: str) -> NotebookNode:
-    return v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in cells])
 
 
 def queue(folder: Path, *cells: str) -> Request:

@@ -10,10 +10,10 @@ from typing import Any
 
 import psutil
 import pytest
-import small_book
 from processes import python, wait_until
 from psutil import pid_exists
 from runners import Pages, shown
+from small_book import FRONT, cell, write
 
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Ending
@@ -145,12 +145,11 @@ def begin_build(tmp_path: Path, *options: str) -> tuple[subprocess.Popen[str], l
 
     """
     files = [tmp_path / f"{name}.started" for name in ("index", "two")]
-    front = small_book.FRONT.replace("---", "---\norphan: true", 1)
+    front = FRONT.replace("---", "---\norphan: true", 1)
     pages = {
-        file.stem: f"{front}# A page\n\n{small_book.cell(SLEEPING.format(file=str(file)))}\n"
-        for file in files
+        file.stem: f"{front}# A page\n\n{cell(SLEEPING.format(file=str(file)))}\n" for file in files
     }
-    small_book.write(tmp_path, {"conf.py": CONF, **pages})
+    write(tmp_path / "source", {"conf.py": CONF, **pages})
     (tmp_path / "scratch").mkdir()
     build = subprocess.Popen(
         [sys.executable, "-m", "sphinx", "-q", *options, "-b", "dummy", "source", "out"],
@@ -226,7 +225,7 @@ def setup(app):
 def test_build_that_ends_by_an_exception_ends_its_workers(tmp_path: Path) -> None:
     """Python waits for its children when it ends: here they write until then."""
     pages = {f"page{n}": "---\norphan: true\n---\n\n# Page\n" for n in range(10)}
-    small_book.write(tmp_path, {"conf.py": CONF + FAILING, "index": "# Book\n", **pages})
+    write(tmp_path / "source", {"conf.py": CONF + FAILING, "index": "# Book\n", **pages})
     done = python("-m", "sphinx", "-q", "-j", "3", "source", "out", folder=tmp_path)
     assert done.returncode == 2
     assert "in the main process" in done.stderr

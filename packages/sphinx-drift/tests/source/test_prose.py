@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from nbformat import v4
+from notebooks import code, notebook, stream
 
 from sphinx_drift.source.markdown import paragraphs_of
 from sphinx_drift.source.notebook import read_notebook
@@ -53,14 +54,11 @@ def test_headings_and_options_say_nothing() -> None:
     ],
 )
 def test_what_nearly_quotes_the_cells_above(text: str, cells_between: int, found: str) -> None:
-    loss = v4.new_output("stream", text="loss 0.429637, 0.5461, 12; 0.9876, 0.9875")
-    cells = [
-        v4.new_code_cell("rate = 0.441", outputs=[v4.new_output("stream", text="7.49\n")]),
-        v4.new_code_cell("train()", outputs=[loss]),
-        *(v4.new_code_cell("pass") for _ in range(cells_between)),
+    book = notebook(
+        code("rate = 0.441", stream("7.49\n")),
+        code("train()", stream("loss 0.429637, 0.5461, 12; 0.9876, 0.9875")),
+        *(["pass"] * cells_between),
         v4.new_markdown_cell(text),
-    ]
-    notebook = v4.new_notebook(cells=cells)
-    page = read_notebook(notebook)
-    notes = [*near_numbers(Path("it.ipynb"), v4.writes(notebook), page, notebook)]
+    )
+    notes = [*near_numbers(Path("it.ipynb"), v4.writes(book), read_notebook(book), book)]
     assert [note.partition(" says ")[2] for note in notes] == [found] * bool(found)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from myst_parser.config.main import MdParserConfig
 from nbformat import NotebookNode, v4
+from notebooks import code, notebook, raised, shown, stream, value
 
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.model import Expectation, Kind, Page
@@ -383,28 +384,24 @@ def test_what_a_cell_says_in_its_metadata_is_followed_or_refused(own: object, to
 
 
 def test_stored_outputs_are_what_a_notebook_documents() -> None:
-    value = v4.new_output("execute_result", data={"text/plain": "1"}, execution_count=1)
-    stderr = v4.new_output("stream", name="stderr", text="progress\n")
-    picture = v4.new_output("display_data", data={"image/png": "i"})
-    notebook = v4.new_notebook()
-    notebook.cells = [
+    book = notebook(
         v4.new_markdown_cell("prose"),
-        v4.new_code_cell("a = 1", outputs=[v4.new_output("stream", text=" \n"), picture]),
-        v4.new_code_cell("a", outputs=[stderr, value]),
-        v4.new_code_cell("1 / 0", outputs=[v4.new_output("error", ename="E", evalue="m")]),
-        v4.new_code_cell("a", outputs=[value], metadata={"tags": ["nbval-ignore-output"]}),
-    ]
-    page = read_notebook(notebook)
+        code("a = 1", stream(" \n"), shown(image_png="i")),
+        code("a", stream("progress\n", "stderr"), value("1")),
+        code("1 / 0", raised("E", "m")),
+        code("a", value("1"), tags=("nbval-ignore-output",)),
+    )
+    page = read_notebook(book)
     assert [(c.number, c.index, len(c.expectations), c.drawn) for c in page.cells] == [
         (1, 1, 0, (1, 0)),
         (2, 2, 1, (0, 0)),
         (3, 3, 1, (0, 0)),
         (4, 4, 1, None),
     ]
-    one, raised, ignored = (cell.expectations[0] for cell in page.cells[1:])
-    assert (one.text, raised.raises, page.cells[2].may_raise) == ("1\n", "E", True)
+    one, error, ignored = (cell.expectations[0] for cell in page.cells[1:])
+    assert (one.text, error.raises, page.cells[2].may_raise) == ("1\n", "E", True)
     assert ignored.unchecked == "tagged nbval-ignore-output"
     assert not any(cell.has_stderr for cell in page.cells)
-    whole = read_notebook(notebook, shown=page_config({}))
+    whole = read_notebook(book, shown=page_config({}))
     assert whole.cells[1].expectations[0].text == "1\nprogress\n"
     assert all(cell.has_stderr for cell in whole.cells)

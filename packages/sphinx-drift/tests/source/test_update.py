@@ -15,8 +15,8 @@ import nbformat.v4
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from nbformat import NotebookNode
 from nbformat.v4.rwbase import split_lines
+from notebooks import code, notebook, raised, stream, value
 from small_book import FRONT
 
 from sphinx_drift.judge import judge_page
@@ -45,7 +45,7 @@ def run(path: Path, *filters: Filter) -> tuple[Any, ...]:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             exec(_COMMAND.sub("print(0.5)", cell.source), space)  # noqa: S102 - the cells stand in these tests
         outputs = [
-            nbformat.v4.new_output("stream", name=name, text=printed.getvalue())
+            stream(printed.getvalue(), name)
             for name, printed in (("stdout", out), ("stderr", err))
             if printed.getvalue()
         ]
@@ -54,8 +54,7 @@ def run(path: Path, *filters: Filter) -> tuple[Any, ...]:
         if "raised" not in space:
             succeeded.add(cell.index)
         for name, message in space.pop("raised", {}).items():
-            error = {"ename": name, "evalue": message, "traceback": [f"{name}: {message}"]}
-            outputs.append(nbformat.v4.new_output("error", **error))
+            outputs.append(raised(name, message, f"{name}: {message}"))
         notebook.cells[cell.index].outputs = outputs
     execution = Execution(
         frozenset(cell.index for cell in page.cells), succeeded=frozenset(succeeded)
@@ -96,10 +95,6 @@ def cell(code: str) -> str:
 
 def expected(text: str, *, fence: str = "```", options: str = "") -> str:
     return f"{fence}{{expected-output}}\n{options}{text}\n{fence}\n"
-
-
-def stream(text: str) -> NotebookNode:
-    return nbformat.v4.new_output("stream", text=text)
 
 
 def put(folder: Path, *parts: str, name: str = "page.md") -> Path:
@@ -342,9 +337,9 @@ def test_sentences_that_say_an_old_number_are_told(tmp_path: Path) -> None:
 
 def test_sentences_of_a_notebook_are_told_by_the_cell_above(tmp_path: Path) -> None:
     said = nbformat.v4.new_markdown_cell("# Title\n\nFirst 0.306,\nthen 12.")
-    code = nbformat.v4.new_code_cell("print(0.4042)", outputs=[stream("0.3061 of 12\n")])
     path = tmp_path / "page.ipynb"
-    path.write_text(nbformat.v4.writes(nbformat.v4.new_notebook(cells=[code, said])), "utf-8")
+    book = notebook(code("print(0.4042)", stream("0.3061 of 12\n")), said)
+    path.write_text(nbformat.v4.writes(book), "utf-8")
     change = changed(path)
     told = [note.partition(", below cell 1: still says ")[2] for note in change.notes]
     gone = "isn't printed any more in cell 1"
@@ -440,7 +435,7 @@ def test_only_the_drifted_outputs_of_a_notebook_change(
     path.write_text(f"\ufeff{nbformat.writes(stored)}\n", "utf-8")
     drifting.outputs = [stream(printed)] * bool(printed)
     drifting.metadata |= {"drift": {"unchecked": unchecked}} if unchecked else {}
-    assert updated(path) == f"{nbformat.writes(stored)}\n"
+    assert updated(path) == f"\ufeff{nbformat.writes(stored)}\n"
 
 
 TIGHT = {"separators": (",", ":")}
@@ -475,15 +470,13 @@ def test_a_notebook_is_written_as_it_was(
 def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path) -> None:
     mime = "application/vnd.jupyter.widget-state+json"
     states = [{mime: {"version_major": 2, "state": {name: {"value": 3}}}} for name in ("a", "b")]
-    one = nbformat.v4.new_code_cell("print(0.25)", outputs=[stream("0.26\n")], execution_count=7)
+    one = code("print(0.25)", stream("0.26\n"), count=7)
     path = tmp_path / "notebook.ipynb"
-    stored = nbformat.v4.new_notebook(cells=[one], metadata={"widgets": states[0]})
+    stored = notebook(one, widgets=states[0])
     path.write_bytes(nbformat.writes(stored).replace("\n", "\r\n").encode())
     page, executed, *others = run(path)
     executed.metadata.widgets = nbformat.from_dict(states[1])
-    executed.cells[0].outputs = [
-        nbformat.v4.new_output("execute_result", {"text/plain": "0.25"}, execution_count=1)
-    ]
+    executed.cells[0].outputs = [value("0.25", 1)]
     change = changed(path, page, executed, *others)
     assert change.after.count("\r\n") == change.after.count("\n")
     after = nbformat.reads(change.after, as_version=4)

@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from nbformat import v4, writes
+from nbformat import writes
+from notebooks import code, notebook, stream
 from processes import python
 from small_book import FRONT, cell
 
@@ -24,10 +25,8 @@ COMPLETE = FRONT.replace("---\n\n", "drift: {complete: true}\n---\n\n")
 
 def stripped(*stored: str) -> str:
     """Return a notebook of three cells, with the outputs of the first ones."""
-    cells = [v4.new_code_cell(f"print({number})", id=f"c{number}") for number in range(3)]
-    for each, text in zip(cells, stored, strict=False):
-        each.outputs = [v4.new_output("stream", text=f"{text}\n")]
-    return writes(v4.new_notebook(cells=cells))
+    outputs = [[stream(f"{text}\n")] for text in stored] + [[]] * 3
+    return writes(notebook(*(code(f"print({n})", *outputs[n]) for n in range(3))))
 
 
 def bare(page: Path) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from nbformat import v4
+from notebooks import raised, stream, value
 from small_book import FRONT, cell
 
 from conftest import Book
@@ -130,13 +131,9 @@ def test_every_builder_fails(builder: str, shelf: Book) -> None:
         assert not re.search("drift.mark", page.read_text("utf-8"))
 
 
-OUT, ERR = (
-    v4.new_output("stream", name=name, text=text)
-    for name, text in (("stdout", "a 5\nb\nc\nd\n"), ("stderr", "w\nx\ny\n"))
-)
-VALUE = v4.new_output("execute_result", data={"text/plain": "v\nw\nz"})
-RAISED = v4.new_output("error", ename="E", evalue="at 7", traceback=["E: at 7"])
-JUST_A = v4.new_output("stream", text="a 5\n")
+OUT, ERR = stream("a 5\nb\nc\nd\n"), stream("w\nx\ny\n", "stderr")
+VALUE, JUST_A = value("v\nw\nz"), stream("a 5\n")
+RAISED = raised("E", "at 7", "E: at 7")
 PLAIN, FRAME = {"text/plain": "a 1"}, {"text/html": "<table><td>a<td>2"}
 STYLER, READ = {"text/plain": "<Styler at 0x7f>"}, {"text/plain": "a | 2"}
 LATEX, NUMBERS = {"text/latex": "$3$"}, {"application/json": [4]}
@@ -160,6 +157,8 @@ EACH = PLAIN | FRAME | LATEX
         (EACH, "html unchecked", READ | FRAME),
         (EACH, "all stored", EACH),
         (EACH, "stored", EACH),
+        (EACH, "all stored textless", READ | FRAME | LATEX),
+        (EACH, "all stored textless unrun", EACH),
         (STYLER | FRAME | LATEX, "main", READ | FRAME),
         (STYLER | FRAME | LATEX, "latex", LATEX | {"text/plain": "$3$"}),
         (STYLER | NUMBERS, "all", LISTED),
@@ -180,12 +179,15 @@ def test_a_page_shows_the_forms_that_it_documents(
     output["data"] = {prefix + mime: value for mime, value in data.items()}
     output.metadata["scrapbook"] = {"name": "a", "mime_prefix": prefix}
     notebook = v4.new_notebook(cells=[v4.new_code_cell("x")])
-    notebook.cells[0].outputs = [output]
     words = documented.split()
+    count = None if "unrun" in words else 1
+    notebook.cells[0].update(outputs=[output], execution_count=count)
     unchecked = "why" if "unchecked" in words else ""
-    parts = [Part(word) for word in words if word not in ("unchecked", "stored")]
+    parts = [Part(word) for word in words if word in [*Part]]
+    stored_as = (output.data.keys() - {prefix + "text/plain"},) if "textless" in words else ()
     expectations = tuple(Expectation("", 3, 4, part, unchecked=unchecked) for part in parts)
-    page = Page((Cell(1, 0, 1, "x", expectations=expectations),), is_notebook="stored" in words)
+    one = Cell(1, 0, 1, "x", expectations=expectations, stored_as=stored_as)
+    page = Page((one,), is_notebook="stored" in words)
     show_documented(notebook, page)
     assert output.data == {prefix + mime: value for mime, value in left.items()}
 

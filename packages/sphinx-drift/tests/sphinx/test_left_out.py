@@ -1,7 +1,8 @@
 """What a book says is not executed isn't, and the last line counts it by the setting."""
 
 import pytest
-from nbformat import NotebookNode, v4, writes
+from nbformat import writes
+from notebooks import code, notebook, stream
 from small_book import FRONT, cell
 
 from conftest import Book
@@ -14,8 +15,7 @@ def write(book: Book, name: str, mystnb: str = "") -> None:
     book.write(f"{name}.md", f"{front}# A page", noting, front=False)
 
 
-def stored() -> NotebookNode:
-    return v4.new_code_cell("print(1)", outputs=[v4.new_output("stream", text="1\n")])
+STORED = code("print(1)", stream("1\n"))
 
 
 def test_pages_that_the_book_leaves_out_are_counted_by_the_setting(book: Book) -> None:
@@ -57,7 +57,7 @@ def test_number_of_a_page_that_is_left_out_is_told_as_that(
 @pytest.mark.parametrize("require", ["all", "expected"])
 def test_book_that_executes_nothing_has_verified_nothing(book: Book, require: str) -> None:
     write(book, "index")
-    (book.folder / "stored.ipynb").write_text(writes(v4.new_notebook(cells=[stored()])), "utf-8")
+    (book.folder / "stored.ipynb").write_text(writes(notebook(STORED)), "utf-8")
     book.write("quotes.md", "It is {printed}`one`.", front=False)
     book.configure(nb_execution_mode="off", drift_require=require)
     built = book.build()
@@ -72,8 +72,7 @@ def test_book_that_executes_nothing_has_verified_nothing(book: Book, require: st
 def test_stored_outputs_need_not_be_checked_where_nothing_runs(
     own: dict[str, object], status: int, book: Book
 ) -> None:
-    page = v4.new_notebook(cells=[stored()], metadata=own)
-    (book.folder / "index.ipynb").write_text(writes(page), "utf-8")
+    (book.folder / "index.ipynb").write_text(writes(notebook(STORED, **own)), "utf-8")
     book.write("shows.md", "{glue}`it`")  # which nothing glues where nothing runs
     book.configure(nb_execution_mode="off", drift_require="expected")
     built = book.build()

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 import nbformat
 import pytest
 import torch  # noqa: F401 - once for all: each run in this process forgets what it imported
-from nbformat import v4
-from small_book import FRONT, cell
+from notebooks import code, notebook, stream
+from small_book import FRONT, cell, write
 
 import sphinx_drift.__main__ as command
 import sphinx_drift.testing.items  # noqa: F401 - the same
@@ -80,8 +80,7 @@ def test_a_page_is_a_test_and_is_told_as_by_the_command(
 ) -> None:
     monkeypatch.delenv("PYTEST_CURRENT_TEST")  # of this test
     seen = "import os\nprint('PYTEST_CURRENT_TEST' in os.environ)"
-    printed = v4.new_output("stream", text="0.4\n")
-    drifted = v4.new_notebook(cells=[v4.new_code_cell("print(0.5)", outputs=[printed])])
+    drifted = notebook(code("print(0.5)", stream("0.4\n")))
     files = {
         "docs/good.md": FRONT + cell(seen, "False"),
         "docs/silent.md": FRONT + cell("print(1)"),
@@ -92,9 +91,7 @@ def test_a_page_is_a_test_and_is_told_as_by_the_command(
         "unmarked.md": cell("print(1)", "1"),
         "drifted.ipynb": nbformat.writes(drifted),
     }
-    for name, text in files.items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text, "utf-8")
+    write(Path(), files)
     assert command.main(["."]) == 1
     *failures, _ = capsys.readouterr().out.split("\n\n")
     result = pytester.runpytest(*PLUGIN, "--drift", "-v", "--junitxml", "report.xml")
