@@ -57,10 +57,13 @@ _READ = (
 """The settings of conf.py that count here."""
 _EXTENSION = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")
 _OF_A_BOOK = re.compile(
-    rf"{_EXTENSION.pattern}|\bdrift_\w|\b(?:{'|'.join(n for n in _READ if n.startswith('nb_'))})\b"
+    rf"(?m){_EXTENSION.pattern}"
+    rf"|^[ \t]*(?:drift_\w+|{'|'.join(n for n in _READ if n.startswith('nb_'))})\b[^\n=]*="
 )
 """What only the `conf.py` of a book with cells says."""
-_TAKES_ON = re.compile(r"\bimport\s*(?:\*|\(?[\w\s,]*\bextensions\b)|\w\.extensions\b")
+_TAKES_ON = re.compile(
+    r"\bimport[ \t]*(?:\*|\([^)]*\bextensions\b|[\w ,]*\bextensions\b)|\w\.extensions\b"
+)
 """How one takes its extensions, and perhaps its settings, from another module."""
 _PATIENCE = 60
 """Seconds that conf.py may take."""

@@ -101,6 +101,13 @@ def test_a_book_may_take_its_extensions_from_elsewhere(
     assert bool(book_of(tmp_path / "docs").settings) is is_book
 
 
+@pytest.mark.parametrize("conf", ["import os\n\nextensions = []", "linkcheck = 'drift_pages'"])
+def test_a_conf_py_of_others_is_not_run(conf: str, tmp_path: Path) -> None:
+    (tmp_path / "conf.py").write_text(f"import sys\n{conf}\nopen({str(tmp_path / 'ran')!r}, 'w')\n")
+    assert book_of(tmp_path).settings == {}
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.parametrize("name", [".git", "pyproject.toml"])
 def test_no_book_is_looked_for_above_a_project(name: str, book: Path) -> None:
     (book / "chapters" / name).touch()
