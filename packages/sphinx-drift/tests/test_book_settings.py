@@ -227,6 +227,10 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
     told = " ".join(capsys.readouterr().out.split())
     assert told.count(f"{tmp_path / 'conf.py'}: it must be read within 1 seconds") == 2
     assert len(runs) == 1
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "conf.py").write_text("from time import *\nsleep(20)", "utf-8")
+    with pytest.raises(ValueError, match=f"{tmp_path / 'conf.py'}: it must"):  # the one above
+        book_of(tmp_path / "other")
 
 
 @pytest.mark.parametrize(
