@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import NamedTuple
 
 from markdown_it.renderer import RendererHTML
@@ -18,12 +19,13 @@ _LITERAL = {
     *("raw", "raw-cell"),
 }
 """Directives whose content isn't Markdown, and none: a cell in them is only shown."""
-OPENING = re.compile(
+_OPENING = re.compile(
     r"(?:[\s>]|[-*+] |\d+[.)] )*(?P<markup>`{3,}|~{3,}|:{3,})\s*"
-    r"(?:\{code-cell\}|\{?expected[-_ ]?outputs?(?:\}|\s*$))",
+    r"(?:\{?expected[-_ ]?outputs?(?:\}|\s*$)|\{(?P<name>[\w-]+)\})",
     re.IGNORECASE,
 )
-"""The first line of a cell or an expectation, wherever it is and however it is spelt."""
+_LIKENESS = 0.85
+"""How alike a misspelt name is to the one that is meant, as difflib counts."""
 _INFO = re.compile(r"(?s)\s*(?:\{([^\s{}]+)\})?(.*)")
 """The rest of a fence's first line: a directive, if it is one, and its argument."""
 _OPTIONS = re.compile(r"\A(?:[ \t]*:[^:\s][^:\n]*:.*\n)+")
@@ -95,7 +97,7 @@ class Reading:
         return [
             Outcome(Kind.NOT_READ, number, message=_SWALLOWED)
             for number, line in enumerate(self.lines, start=1)
-            if number not in self.explained and OPENING.match(line)
+            if number not in self.explained and find_opening(line)
         ]
 
     @property
@@ -126,7 +128,7 @@ class Reading:
                 self.unclosed.append(fence.first)
         elif fence.name in _LITERAL:
             for number, line in enumerate(fence.content.split("\n"), start=fence.first + 1):
-                opening = OPENING.match(line)
+                opening = find_opening(line)
                 if opening and len(opening["markup"]) < len(fence.markup):  # it is shown on purpose
                     self.explained.add(number)
         else:
@@ -150,6 +152,14 @@ def _fence(token: Token, last_line: str, above: int) -> Fence:
         is_closed=bool(re.fullmatch(rf"[\s>]*{token.markup}{token.markup[0]}*\s*", last_line)),
         is_read=not (above or token.level) and (is_cell or directive.lower() == DIRECTIVE),
     )
+
+
+def find_opening(line: str) -> re.Match[str] | None:
+    """Return the opening of a cell or an expectation, wherever it is and however it is spelt."""
+    opening = _OPENING.match(line)
+    name = opening and opening["name"]
+    is_other = name and not get_close_matches(name.lower(), _CODE, n=1, cutoff=_LIKENESS)
+    return None if is_other else opening
 
 
 def lines_of(text: str) -> list[str]:

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from sphinx_drift.model import Outcome, Page, below
 from sphinx_drift.source.expectations import read_page
-from sphinx_drift.source.markdown import OPENING, config_without_book, lines_of, read_markdown
+from sphinx_drift.source.markdown import config_without_book, find_opening, lines_of, read_markdown
 from sphinx_drift.source.metadata import page_config, read_front
 from sphinx_drift.source.mystmd import add_metadata, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
@@ -82,6 +82,6 @@ def _in_markdown(notebook: NotebookNode) -> Iterator[Outcome]:
     above = 0
     for cell in notebook.cells:
         above += cell.cell_type == "code"
-        if cell.cell_type == "markdown" and any(map(OPENING.match, lines_of(cell.source))):
+        if cell.cell_type == "markdown" and any(map(find_opening, lines_of(cell.source))):
             for fence in read_markdown(cell.source, config_without_book()).fences:
                 yield replace(fence.unread, line=1, where=below(above, fence.first))

@@ -10,7 +10,7 @@ from sphinx_drift.compare.lexer import plain
 from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
 from sphinx_drift.output.filters import Filter, apply_filters
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, Printed, read_outputs
-from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE, OPENING
+from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE, find_opening
 
 
 class Fixes(NamedTuple):
@@ -81,7 +81,7 @@ def _block(opening: str, options: Sequence[str], rows: Sequence[str]) -> list[st
     """Return the lines of an expectation, in a fence that is longer than those in its rows."""
     sign = opening[0]
     shown = re.findall(rf"(?m)^[ \t]*({sign}+)", "\n".join(rows))
-    shown += [cell["markup"] for cell in map(OPENING.match, rows) if cell]
+    shown += [cell["markup"] for cell in map(find_opening, rows) if cell]
     longest = max(map(len, shown), default=0)
     name = opening.lstrip(sign)
     fence = sign * max(len(opening) - len(name), longest + 1)

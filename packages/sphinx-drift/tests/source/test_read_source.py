@@ -226,6 +226,11 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
         ),
         (f"~~~{{code-cell}}\n'''\n{CELL}'''\n~~~\n", Kind.NOT_READ, [8]),
         ("```{expected_output}\n3\n```\n```{Expected-Outputs}\n3\n```\n", Kind.NOT_READ, [6, 9]),
+        (
+            "```{expected-ouput}\n3\n```\n:::{code_cell}\n:::\n```{code-block}\n```\n",
+            Kind.NOT_READ,
+            [6, 9],
+        ),
         ("```expected-output\n3\n```\n```python\nexpected_output\n```\n", Kind.NOT_READ, [6]),
         *((f"{before}```{{code-cell}}\n\n", Kind.NOT_READ, [6]) for before in ("    ", "\t")),
         ("A line\n     ```{code-cell}\n\n", Kind.NOT_READ, [7]),
