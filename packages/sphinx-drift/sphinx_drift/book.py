@@ -194,7 +194,8 @@ def _run_conf(conf: Path) -> Mapping[str, Any] | None:
         if done.returncode and not is_book:
             return None
         if done.returncode:
-            raise ValueError(err.read().strip().rpartition("\n")[2])
+            last = err.read().strip().rpartition("\n")[2]
+            raise ValueError(last.removeprefix("ValueError: "))
         found = [row.partition(_PREFIX)[2] for row in out.read().splitlines() if _PREFIX in row]
     settings = {"include_patterns": ["**"], **json.loads("".join(found))}
     return settings if is_book or _EXTENSION.search(str(settings.get("extensions"))) else None
