@@ -71,6 +71,12 @@ _DECLARATION = re.compile(
 """A declaration that changes how a text looks, and not what it says."""
 
 
+_OF_COLAB = (
+    ".colab-df-buttons, .colab-df-container > :is(button, script, style):not(.colab-df-buttons *)"
+)
+"""What Colab stores beside each table of pandas, and shows nowhere else."""
+
+
 class HtmlText(NamedTuple):
     """What a reader sees of some HTML."""
 
@@ -97,6 +103,8 @@ def read_html(html: str) -> HtmlText:
         return HtmlText(html, unknown=f"more than {_DEEPEST:,} elements in one another")
     root = LexborHTMLParser(f"<!doctype html><body>{html}").root
     assert root is not None  # noqa: S101 - it is written above
+    for node in root.css(_OF_COLAB):
+        node.decompose()
     pictures = len(root.css(", ".join(_PICTURES)))
     unknown = next(filter(None, map(_unknown_in, root.css("*"))), "")
     lines = filter(None, map(_line, _structured_text(root).split(_LINE)))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # a build starts its host without it
 
 PLAIN = "text/plain"
 _PICTURE_TYPES = ("image/", "video/", "audio/")
+_OF_COLAB = "application/vnd.google.colaboratory.intrinsic+json"
+"""What Colab stores of a table besides, for itself."""
 _INTERACTIVE = ("application/javascript", "application/vnd.jupyter.widget")
 """Types that MyST-NB always shows instead of the text beside them."""
 _LOCATION = re.compile(r" \([^()\n]*, line \d+\)$")
@@ -203,7 +205,7 @@ def _add_display(result: Printed, output: "NotebookNode") -> None:
     prefix, name = glue(output)
     data = {mime.removeprefix(prefix): _as_text(content) for mime, content in output.data.items()}
     value = _value(data)
-    others = data.keys() - {PLAIN, *MIME_TYPES.values()}
+    others = data.keys() - {PLAIN, _OF_COLAB, *MIME_TYPES.values()}
     has_picture = any(mime.startswith(_PICTURE_TYPES) for mime in others)
     result.pictures += has_picture + value.pictures
     result.widgets += not has_picture and bool(others or any(value.unknown.values()))

@@ -87,6 +87,11 @@ def test_parts_name_the_streams_that_say_something() -> None:
         ({"text_html": "<img src=a.png>"}, (1, 0), ""),
         ({"application_vnd.jupyter.widget-view+json": {}, "text_plain": "Slider()"}, (0, 1), ""),
         ({"application_javascript": "1"}, (0, 1), ""),
+        (
+            {"application_vnd.google.colaboratory.intrinsic+json": {}, "text_plain": "x"},
+            (0, 0),
+            "x\n",
+        ),
         ({"application_pdf": "a", "text_plain": "x", "text_html": "<b>x</b>"}, (0, 1), "x\n"),
     ],
 )
