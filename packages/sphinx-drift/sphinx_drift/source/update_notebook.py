@@ -30,19 +30,31 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
     whole = _places(text, text.index("{"))
     starts = [place.start for place in _places(text, whole["cells"].start).values()]
     new: list[tuple[slice, Any]] = []
+    before = [cell.get("outputs") for cell in stored["cells"]]
+    after: dict[int, Any] = {}
+    """The new outputs, by the indices of their cells."""
     for number in {outcome.cell for outcome in fixes.outcomes}:
         index = fixes.page.cells[number - 1].index
         executed = _apply_filters(fixes.executed.cells[index].outputs, fixes.filters)
-        outputs = _like(stored["cells"][index], executed)
-        new.append((_places(text, starts[index])["outputs"], outputs))
+        after[index] = _like(stored["cells"][index], executed)
+        new.append((_places(text, starts[index])["outputs"], after[index]))
     for number, reason in fixes.reasons.items():
         index = fixes.page.cells[number - 1].index
         metadata = stored["cells"][index]["metadata"]
         metadata.setdefault("drift", {})["unchecked"] = reason
         new.append((_places(text, starts[index])["metadata"], metadata))
-    if widgets := fixes.executed.metadata.get("widgets"):
-        _add_widgets(stored["metadata"], widgets)
-        new.append((whole["metadata"], stored["metadata"]))
+    left = [outputs for index, outputs in enumerate(before) if index not in after]
+    for mime, of_run in fixes.executed.metadata.get("widgets", {}).items():
+        found = _states_in([*after.values()], of_run.get("state", {}))
+        of_type = stored["metadata"].get("widgets", {}).get(mime, {**of_run, "state": {}})
+        states = of_type.get("state", {})
+        replaced = _states_in([before[index] for index in after], states)
+        gone = replaced.keys() - _states_in(left, states).keys()
+        kept = {name: state for name, state in states.items() if name not in gone}
+        if found or gone:
+            widgets = stored["metadata"].setdefault("widgets", {})
+            widgets[mime] = {**of_type, "state": {**kept, **found}}
+            new.append((whole["metadata"], stored["metadata"]))
     return _replaced(text, new)
 
 
@@ -123,8 +135,13 @@ def _apply_filters(value: Any, filters: Sequence[Filter]) -> Any:
     return apply_filters(value, filters) if isinstance(value, str) else value
 
 
-def _add_widgets(metadata: dict[str, Any], executed: dict[str, Any]) -> None:
-    """Keep the state of widgets that new outputs show, beside that of the others."""
-    for mime, new in executed.items():
-        stored = metadata.setdefault("widgets", {}).setdefault(mime, new)
-        stored["state"] = {**stored.get("state", {}), **new.get("state", {})}
+def _states_in(outputs: Sequence[Any], states: dict[str, Any]) -> dict[str, Any]:
+    """Return the states of the widgets that outputs show, and of those that make these up."""
+    found: dict[str, Any] = {}
+    values = [*outputs]
+    for value in values:  # which grow
+        names = re.findall(r"[\w-]+", json.dumps(value).replace("IPY_MODEL_", " "))
+        new = [name for name in dict.fromkeys(names) if name in states and name not in found]
+        found |= {name: states[name] for name in new}
+        values += [states[name] for name in new]
+    return found

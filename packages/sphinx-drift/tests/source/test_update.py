@@ -468,20 +468,27 @@ def test_a_notebook_is_written_as_it_was(
 
 
 def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path) -> None:
-    mime = "application/vnd.jupyter.widget-state+json"
-    states = [{mime: {"version_major": 2, "state": {name: {"value": 3}}}} for name in ("a", "b")]
-    one = code("print(0.25)", stream("0.26\n"), count=7)
+    mime, view = (f"application/vnd.jupyter.widget-{end}+json" for end in ("state", "view"))
+    states = {"kept": {}, "old": {"part": "IPY_MODEL_both"}, "both": {}, "shown": {}}
+    now = {"unseen": {}, "new": {"part": "IPY_MODEL_in"}, "in": {}}
+
+    def shows(name: str) -> nbformat.NotebookNode:
+        return nbformat.v4.new_output("display_data", {view: {"model_id": name}})
+
+    one = code("print(0.25)", stream("0.26\n"), shows("old"), count=7)
     path = tmp_path / "notebook.ipynb"
-    stored = notebook(one, widgets=states[0])
+    drawn = [{view: {"model_id": name}} for name in ("shown", "both")]
+    other = code(f"displayed = {drawn}", *map(shows, ("shown", "both")))
+    stored = notebook(one, other, widgets={mime: {"version_major": 2, "state": states}})
     path.write_bytes(nbformat.writes(stored).replace("\n", "\r\n").encode())
     page, executed, *others = run(path)
-    executed.metadata.widgets = nbformat.from_dict(states[1])
-    executed.cells[0].outputs = [value("0.25", 1)]
+    executed.metadata.widgets = nbformat.from_dict({mime: {"state": now}})
+    executed.cells[0].outputs = [value("0.25", 1), shows("new")]
     change = changed(path, page, executed, *others)
     assert change.after.count("\r\n") == change.after.count("\n")
     after = nbformat.reads(change.after, as_version=4)
     assert after.cells[0].outputs[0].execution_count == 7
-    assert [*after.metadata.widgets[mime].state] == ["a", "b"]
+    assert {*after.metadata.widgets[mime].state} == {"kept", "both", "shown", "new", "in"}
 
 
 # Writing ------------------------------------------------------------------------------
