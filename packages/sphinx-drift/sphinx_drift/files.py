@@ -102,7 +102,8 @@ def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
         settings = replace(book.resolved, **requested)
         key, is_mystmd = settings.metadata_key, settings.is_mystmd
-        read = partial(load, path, of_book=book.of_myst_nb, key=key, is_mystmd=is_mystmd)
+        of_book = book.of_myst_nb if book.settings else None
+        read = partial(load, path, of_book=of_book, key=key, is_mystmd=is_mystmd)
         page, notebook = read() or (Page(), None)
         if notebook is None or not (page.cells or page.problems):
             return Checked(PageResult(str(path)))  # prose; that nothing was checked at all fails

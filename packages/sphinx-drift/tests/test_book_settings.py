@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from notebooks import code, notebook
 from small_book import FRONT, cell
 
 import sphinx_drift.__main__ as command
@@ -263,3 +265,22 @@ def test_a_book_that_cannot_be_read_is_named(
     told = " ".join(capsys.readouterr().out.split())
     assert str(tmp_path / name) in told
     assert message in told
+
+
+@pytest.mark.parametrize(
+    ("conf", "is_shown"),
+    [
+        ("extensions = ['myst_nb']", True),
+        ("extensions = ['myst_nb']\nnb_output_stderr = 'remove'", False),
+        ("extensions = []", False),
+    ],
+)
+def test_stderr_of_a_notebook_counts_where_its_book_shows_it(
+    conf: str, tmp_path: Path, *, is_shown: bool
+) -> None:
+    (tmp_path / "conf.py").write_text(f"{conf}\n", "utf-8")
+    path = tmp_path / "notebook.ipynb"
+    path.write_text(nbformat.writes(notebook(code("1"))), "utf-8")
+    file = open_file(path, named=True)
+    assert isinstance(file, Opened)
+    assert file.task.page.cells[0].has_stderr is is_shown

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from myst_nb.core.read import is_myst_markdown_notebook, read_myst_markdown_notebook
@@ -28,7 +27,7 @@ def load(
     path: Path,
     *,
     text: str | None = None,
-    of_book: Mapping[str, Any] = MappingProxyType({}),
+    of_book: Mapping[str, Any] | None = None,
     key: str = "mystnb",
     is_mystmd: bool = False,
 ) -> tuple[Page, NotebookNode] | None:
@@ -37,9 +36,9 @@ def load(
     Args:
         path: The file.
         text: What it is going to hold; None for what it holds.
-        of_book: MyST-NB's settings, as its book has them; what a notebook has
-            stored of stderr names the machine that wrote it, so that it counts if the notebook
-            itself says so.
+        of_book: MyST-NB's settings, as its book has them. Without a book that shows it, what a
+            notebook has stored of stderr counts only if the notebook itself says so: warnings and
+            progress bars name paths and times of the machine that wrote them.
         key: The key of MyST-NB's settings in a file's metadata.
         is_mystmd: Whether mystmd runs it, and not MyST-NB.
 
@@ -55,8 +54,9 @@ def load(
         notebook = parse_notebook(text)
         if is_mystmd:
             add_metadata(notebook)
-        quiet = {**of_book, "output_stderr": "remove"}
-        page = read_notebook(notebook, page_config(notebook.metadata, key, **quiet))
+        is_quiet = of_book is None or is_mystmd
+        of_notebook = {**(of_book or {}), **({"output_stderr": "remove"} if is_quiet else {})}
+        page = read_notebook(notebook, page_config(notebook.metadata, key, **of_notebook))
         unread = () if is_mystmd else _in_markdown(notebook)
         return replace(page, problems=(*page.problems, *unread)), notebook
     config = config_without_book()
@@ -70,7 +70,7 @@ def load(
         raise ValueError(_NO_FORMAT)
     else:
         return None
-    its_own = page_config(notebook.metadata, key, **of_book)
+    its_own = page_config(notebook.metadata, key, **(of_book or {}))
     page = read_page(reading, notebook, its_own, is_mystmd=is_mystmd)
     if not is_mystmd:
         page = replace(page, problems=(*page.problems, *reading.nested))
