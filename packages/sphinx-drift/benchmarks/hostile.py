@@ -18,7 +18,7 @@ from sphinx_drift.output.html_text import read_html
 from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
-from sphinx_drift.source.markdown import OPENING
+from sphinx_drift.source.markdown import find_opening
 
 
 def _filtered(text: str) -> object:
@@ -68,7 +68,7 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "digits of one number": (_filtered, "9", ""),
     "dots in a time": (_filtered, "1..", ""),
     "times after a time": (_filtered, " 2min", ""),
-    "marks before a fence": (OPENING.match, "1. ", "x"),
+    "marks before a fence": (find_opening, "1. ", "x"),
     "erased lines": (on_screen, "x\x1b[2K", ""),
     "lines erased and written back": (on_screen, "xx\x1b[2K\bx", ""),
     "colours that end where the line begins": (on_screen, "\x1b[39m\r\x1b[49m\r", ""),
