@@ -14,7 +14,7 @@ from nbformat import v4
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.output.filters import DEFAULTS, apply_filters
-from sphinx_drift.output.html_text import read_html
+from sphinx_drift.output.html_text import html_text
 from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
@@ -74,7 +74,7 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "colours that end where the line begins": (on_screen, "\x1b[39m\r\x1b[49m\r", ""),
     "links": (on_screen, "\x1b]8;;", "\r"),
     "progress": (on_screen, "\r50%", ""),
-    "hidden tags": (read_html, "<template></title>", ""),
+    "hidden tags": (html_text, "<template></title>", ""),
     "headers of tracebacks": (lambda text: messages([text]), " ", "x"),
     "frames": (lambda text: messages([text]), "--> ", ""),
     "groups of errors": (split_native_error, "  + Exception Group", ""),
@@ -93,21 +93,21 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
         "a  9.99 ",
         "",
     ),
-    "comments without an end": (read_html, "<!--x>", ""),
-    "comments alone": (read_html, "<!--", ""),
-    "marked sections": (read_html, "<![CDATA[x>", ""),
-    "unknown sections": (read_html, "<![x ", "]>"),
-    "tags without an end": (read_html, "<a b='", ""),
-    "end tags without an end": (read_html, "</", ""),
-    "instructions": (read_html, "<?", ""),
-    "declarations": (read_html, "<!x", ""),
-    "tags in a script": (read_html, "<script></a ", ""),
-    "references": (read_html, "&#1", ""),
-    "many tags": (read_html, "x<b>", ""),
-    "many tags in a cell": (lambda text: read_html(f"<td>{text}"), "x<b>", ""),
-    "frames in frames": (read_html, "<iframe srcdoc='", "x"),
-    "lists": (read_html, "<ul><li>", "x"),
-    "drawings": (read_html, "<svg>", "x"),
+    "comments without an end": (html_text, "<!--x>", ""),
+    "comments alone": (html_text, "<!--", ""),
+    "marked sections": (html_text, "<![CDATA[x>", ""),
+    "unknown sections": (html_text, "<![x ", "]>"),
+    "tags without an end": (html_text, "<a b='", ""),
+    "end tags without an end": (html_text, "</", ""),
+    "instructions": (html_text, "<?", ""),
+    "declarations": (html_text, "<!x", ""),
+    "tags in a script": (html_text, "<script></a ", ""),
+    "references": (html_text, "&#1", ""),
+    "many tags": (html_text, "x<b>", ""),
+    "many tags in a cell": (lambda text: html_text(f"<td>{text}"), "x<b>", ""),
+    "frames in frames": (html_text, "<iframe srcdoc='", "x"),
+    "lists": (html_text, "<ul><li>", "x"),
+    "drawings": (html_text, "<svg>", "x"),
     "frames with scripts": (_printed, "<iframe srcdoc='&lt;a onx=", "'>"),
     "frames that load": (_printed, "<iframe src ", ""),
     "escaped objects": (_printed, "lt;object ", ""),

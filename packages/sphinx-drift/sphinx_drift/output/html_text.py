@@ -77,30 +77,38 @@ _OF_COLAB = (
 """What Colab stores beside each table of pandas, and shows nowhere else."""
 
 
-class HtmlText(NamedTuple):
-    """What a reader sees of some HTML."""
+class Drawn(NamedTuple):
+    """What some HTML shows beside its text."""
 
-    text: str = ""
     pictures: int = 0
     unknown: str = ""
     """What in it may show more than its text, if anything may."""
 
 
-@lru_cache(maxsize=8)
-def read_html(html: str) -> HtmlText:
-    """Read what a reader sees of some HTML, as lines of text.
+def html_text(html: str) -> str:
+    """Return the text that a reader sees of some HTML, as lines.
 
     Examples:
-        >>> print(read_html("<p>Loss</p><table><tr><th>a</th><td>0.5</td></tr></table>").text)
+        >>> print(html_text("<p>Loss</p><table><tr><th>a</th><td>0.5</td></tr></table>"))
         Loss
         a | 0.5
 
     """
+    return _read(html)[0]
+
+
+def drawn_in(html: str) -> Drawn:
+    """Return the pictures of some HTML, and what in it may show more than its text."""
+    return _read(html)[1]
+
+
+@lru_cache(maxsize=8)
+def _read(html: str) -> tuple[str, Drawn]:
     if not html:
-        return HtmlText()
+        return "", Drawn()
     html = html.encode(errors="backslashreplace").decode()
     if _depth(html) > _DEEPEST:
-        return HtmlText(html, unknown=f"more than {_DEEPEST:,} elements in one another")
+        return html, Drawn(unknown=f"more than {_DEEPEST:,} elements in one another")
     root = LexborHTMLParser(f"<!doctype html><body>{html}").root
     assert root is not None  # noqa: S101 - it is written above
     for node in root.css(_OF_COLAB):
@@ -108,7 +116,7 @@ def read_html(html: str) -> HtmlText:
     pictures = len(root.css(", ".join(_PICTURES)))
     unknown = next(filter(None, map(_unknown_in, root.css("*"))), "")
     lines = filter(None, map(_line, _structured_text(root).split(_LINE)))
-    return HtmlText("\n".join(lines).replace("\x1b", ESCAPE_SHOWN), pictures, unknown)
+    return "\n".join(lines).replace("\x1b", ESCAPE_SHOWN), Drawn(pictures, unknown)
 
 
 def _depth(html: str) -> int:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.output.html_text import ESCAPE_SHOWN, read_html
+from sphinx_drift.output.html_text import ESCAPE_SHOWN, drawn_in, html_text
 from sphinx_drift.output.screen import joined, on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
@@ -210,7 +210,7 @@ def _add_display(result: Printed, output: "NotebookNode") -> None:
     result.pictures += has_picture + value.pictures
     result.widgets += not has_picture and bool(others or any(value.unknown.values()))
 
-    drawing = read_html(data.get("image/svg+xml", "")).text
+    drawing = html_text(data.get("image/svg+xml", ""))
     result.draws_text |= bool(drawing)
     pieces = [(Part.PICTURE, drawing)] if drawing else []
     if _stands_in(data, is_figure=has_picture and not value.forms):
@@ -244,8 +244,8 @@ def _as_text(content: object) -> str:
 def _value(data: Mapping[str, str]) -> Value:
     """Read a value: its text, that of each other form, and what these may show besides."""
     texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
-    html, markdown = read_html(texts[Part.HTML]), read_html(_rendered(texts[Part.MARKDOWN]))
-    texts[Part.HTML] = html.text
+    html, markdown = drawn_in(texts[Part.HTML]), drawn_in(_rendered(texts[Part.MARKDOWN]))
+    texts[Part.HTML] = html_text(texts[Part.HTML])
     # No form is shown by a terminal: its codes hide none of it.
     shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}
     forms = {part: text for part, text in shown.items() if text.strip()}
