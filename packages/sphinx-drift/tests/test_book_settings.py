@@ -222,7 +222,7 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
         return really(command, **options)
 
     monkeypatch.setattr(subprocess, "run", counted)
-    monkeypatch.setattr("sphinx_drift.book._PATIENCE", 1)
+    monkeypatch.setattr("sphinx_drift.conf_py._PATIENCE", 1)
     (tmp_path / "conf.py").write_text("import time\ntime.sleep(20)  # myst_nb", "utf-8")
     for name in ("a.md", "b.md"):
         (tmp_path / name).write_text(FRONT + cell("print(1)", "1"), "utf-8")
@@ -242,6 +242,14 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
         ("conf.py", "import gone\nextensions = ['sphinx_drift']", "No module named 'gone'"),
         ("conf.py", "extensions = ['myst_nb']\ndrift_timeout = 'x'", "drift_timeout must be"),
         ("conf.py", "from os import *\ndrift_timeout = 'x'", "drift_timeout must be"),
+        (
+            "conf.py",
+            (
+                "import sys, types\nsettings = {'extensions': ['myst' '_nb'], 'drift_tiemout': 9}\n"
+                "sys.modules['m'] = types.SimpleNamespace(**settings)\nfrom m import *"
+            ),
+            "'drift_tiemout'; did you mean 'drift_timeout'",
+        ),
         (
             "conf.py",
             "from pathlib import Path\ndrift_policy = Path('exact')",

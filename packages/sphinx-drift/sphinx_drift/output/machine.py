@@ -14,6 +14,9 @@ from sphinx_drift.output.filters import Filter
 NAME = "path of this machine"
 _COMMON = {"admin", "build", "home", "host", "local", "localhost", "root", "runner", "user"}
 """Names of hosts and users that many texts contain, and that identify nobody."""
+_SHARED = ("/usr", "/usr/local")
+"""Where systems keep Python, and much else that is the same on every machine."""
+_OF_PYTHON = r"(?=/(?:bin|lib\d*)/(?:python|pypy))"
 
 
 @lru_cache(maxsize=64)
@@ -51,8 +54,8 @@ def _nearest(folder: Path, names: tuple[str, ...]) -> Path | None:
 
 
 def _filter(root: str, shown: str) -> Filter:
-    pattern = re.compile(rf"(?<![\w./>-]){re.escape(root)}(?![\w.-])")
-    return Filter(pattern, NAME, shown)
+    end = _OF_PYTHON if root in _SHARED else r"(?![\w.-])"
+    return Filter(re.compile(rf"(?<![\w./>!-]){re.escape(root)}{end}"), NAME, shown)
 
 
 def names_in(text: str) -> Iterator[str]:

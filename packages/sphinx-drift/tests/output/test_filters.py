@@ -9,7 +9,7 @@ from case_tables import rows
 
 from sphinx_drift.model import PageResult
 from sphinx_drift.output.filters import DEFAULTS, apply_filters, filters_in, make_filter
-from sphinx_drift.output.machine import names_in
+from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.report.summary import unused_filters
 
 CASES = Path(__file__).with_name("filters.txt")
@@ -56,3 +56,14 @@ def test_a_host_is_named_by_its_own_name_alone_too(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("socket.gethostname", lambda: "box7.example.org")
     assert [*names_in("on box7, not on box77")] == ["box7"]
     assert [*names_in("on box7.example.org")] == ["box7.example.org", "box7"]
+
+
+@pytest.mark.parametrize("prefix", ["/usr", "/usr/local"])
+def test_a_folder_of_the_system_is_only_named_where_it_holds_python(
+    prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.base_prefix", prefix)
+    lines = "\n".join(f"{prefix}/{path}" for path in ("lib/python3.11/json", "bin/python3"))
+    others = f"{prefix} {prefix}/bin/env {prefix}/share/dict/words #!{prefix}/bin/python3"
+    filtered = apply_filters(f"{lines}\n{others}", machine_paths(tmp_path))
+    assert filtered == f"<env>/lib/python3.11/json\n<env>/bin/python3\n{others}"

@@ -1,0 +1,73 @@
+"""Read the settings of a book's ``_config.yml`` or ``myst.yml``, by the names that Sphinx has."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sphinx_drift.conf_py import EXECUTE, refuse_misspelt
+from sphinx_drift.settings import table_in
+
+MYSTMD = "myst.yml"
+"""Whether the book is built by mystmd."""
+
+
+def read_config_yml(file: Path) -> Mapping[str, Any]:
+    """Read a ``_config.yml``; Jekyll's has none of these keys."""
+    written = yaml.safe_load(file.read_text("utf-8"))
+    execute = table_in(written, "execute")
+    settings = {EXECUTE[name]: value for name, value in execute.items() if name in EXECUTE}
+    if isinstance(written, dict) and "exclude_patterns" in written:
+        settings["exclude_patterns"] = written["exclude_patterns"]
+    if settings.get("nb_execution_mode") is False:  # it is how YAML reads `off`
+        settings["nb_execution_mode"] = "off"
+    of_sphinx = table_in(table_in(written, "sphinx"), "config")
+    refuse_misspelt(of_sphinx, "sphinx.config")
+    return {**settings, **of_sphinx}
+
+
+def read_myst_yml(file: Path) -> Mapping[str, Any] | None:
+    """Read a ``myst.yml``; None if it has no project, as one of a site alone."""
+    project = _project_in(file)
+    if project is None:
+        return None
+    exclude, toc = project.get("exclude") or [], project.get("toc")
+    exclude = [exclude] if isinstance(exclude, str) else exclude
+    for name, value in (("exclude", exclude), ("toc", toc or [])):
+        if not isinstance(value, list):
+            raise ValueError(f"project.{name} must be a list, got {value!r}")  # noqa: TRY004 - the file is wrong
+    included = ["**"] if toc is None else [*_patterns_in(toc)]
+    return {MYSTMD: True, "exclude_patterns": exclude, "include_patterns": included}
+
+
+def _project_in(file: Path, *below: Path) -> dict[str, Any] | None:
+    """Return the project of a file, with what the files that it extends say; None without one.
+
+    Its own values come first, then those of the last file. Files on the web aren't read.
+    """
+    if file in below:
+        raise ValueError(f"{file} extends itself")
+    if not file.is_file():
+        raise ValueError(f"extends: there is no file {file}")
+    written = yaml.safe_load(file.read_text("utf-8"))
+    if not isinstance(written, dict):
+        return None
+    names = written.get("extends", written.get("extend")) or []
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, list):
+        raise ValueError(f"extends must be a file or a list of files, got {names!r}")  # noqa: TRY004 - the file is wrong
+    paths = [(file.parent / str(name)).resolve() for name in names if "://" not in str(name)]
+    found = [_project_in(path, file.resolve(), *below) for path in paths]
+    projects = [one for one in (*found, written.get("project")) if isinstance(one, dict)]
+    said = [{name: value for name, value in one.items() if value is not None} for one in projects]
+    return {name: value for one in said for name, value in one.items()} if projects else None
+
+
+def _patterns_in(toc: Iterable[Any]) -> Iterator[str]:
+    """Yield patterns of the files that a table of contents of mystmd names."""
+    for entry in toc:
+        if isinstance(entry, dict):
+            file = str(entry.get("file", "")).removeprefix("./")
+            yield from (file, f"{file}.md", f"{file}.ipynb", str(entry.get("pattern", "")))
+            yield from _patterns_in(entry.get("children") or ())
