@@ -22,7 +22,7 @@ from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.patterns import Pattern
 from sphinx_drift.report.excerpts import safe_line
 from sphinx_drift.report.formats import exit_status, to_github
-from sphinx_drift.report.summary import summary, unused_filters
+from sphinx_drift.report.summary import is_nothing, summary, unused_filters
 from sphinx_drift.report.text import closing_line, render, use_color
 from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run_and_judge import run_ahead
@@ -125,6 +125,9 @@ def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
     if os.environ.get("GITHUB_ACTIONS"):
         for line in to_github(results):
             print(line)
+    if is_nothing(results):
+        told = "nothing here is documented, by an expectation or as a notebook's stored output"
+        print(f"{told}: `--update` records what is printed", file=sys.stderr)
     color = use_color(sys.stdout)
     if options.quiet:
         print(closing_line(results, color=color))

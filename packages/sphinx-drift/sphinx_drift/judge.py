@@ -60,7 +60,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         replace(o, kind=Kind.UNCHECKED) if o.if_complete and not page.complete else o
         for o in page.problems
     ]
-    not_text: Counter[str] = Counter()
+    not_text, silent = Counter[str](), 0
     filters = (*filters, *machine_paths(Path(file).absolute().parent))
     run = _PageRun(page, execution, policy, filters, away=away, errors_fail=errors_fail)
     # A filter of the page may match nothing, which is reported.
@@ -72,7 +72,10 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
             read = partial(_printed, cell, raised=may_raise)
             output, full = read(notebook), read(precise) if precise else None
             not_text.update(widgets=output.widgets, pictures=output.pictures)
-            outcomes += _CellCheck(cell, output, full, run).outcomes()
+            found = [*_CellCheck(cell, output, full, run).outcomes()]
+            outcomes += found
+            is_claim = cell.is_claim and page.is_notebook and not SKIPS & cell.tags
+            silent += is_claim and not (found or any(output.drawn))
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
             message = traceback.format_exc(limit=-3)
             outcomes.append(_outcome(cell, Kind.COULD_NOT_CHECK, message=message))
@@ -81,7 +84,9 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     if failure and failure.index is None and all_ran:
         # Something broke later: no cell reports it.
         outcomes.append(Outcome(Kind.COULD_NOT_CHECK, 1, message=failure.message))
-    is_checked = any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
+    if page.is_stripped:
+        outcomes = _as_one(outcomes)
+    is_checked = silent or any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
     if page.complete and page.cells and not is_checked:
         outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))
     return PageResult(
@@ -93,6 +98,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         not_text=+not_text,
         filter_counts=run.filter_counts,
         names=page.names,
+        silent=silent,
         is_notebook=page.is_notebook,
     )
 
@@ -101,6 +107,20 @@ def _printed(cell: Cell, notebook: NotebookNode, *, raised: bool = True) -> Prin
     """Return what a cell printed, in the forms in which its outputs are stored."""
     outputs = as_stored(notebook.cells[cell.index].outputs, cell.stored_as)
     return read_outputs(outputs, raised=raised)
+
+
+def _as_one(outcomes: list[Outcome]) -> list[Outcome]:
+    """Merge what the cells print and draw of a notebook that has no output stored."""
+    new = [o for o in outcomes if o.kind in (Kind.UNDOCUMENTED, Kind.PICTURE)]
+    if not new[1:]:
+        return outcomes
+    cells = ", ".join(dict.fromkeys(str(outcome.cell) for outcome in new))
+    message = (
+        f"cells {cells} print or draw; they were run, and the notebook has no output stored\n"
+        "if its outputs are meant to be stripped, remove the execution counts as well"
+    )
+    merged = Outcome(Kind.UNDOCUMENTED, new[0].line, cell=new[0].cell, message=message)
+    return [*(outcome for outcome in outcomes if outcome not in new), merged]
 
 
 @dataclass(frozen=True)

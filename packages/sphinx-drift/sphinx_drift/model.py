@@ -191,6 +191,8 @@ class PageResult:
     """How many texts each filter replaced before they were compared, by name."""
     names: Mapping[str, int] = field(default_factory=dict)
     """The line of each of its expectations that has a name to quote."""
+    silent: int = 0
+    """How many cells printed nothing when their notebook was saved, and print nothing now."""
     is_notebook: bool = False
     """Whether its cells are reported by number and not by line."""
     is_optional: bool = False
@@ -300,6 +302,12 @@ class Page:
     """Whether each of its outputs must be documented."""
     settings: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     """What its metadata sets for it alone, by the names of settings."""
+
+    @property
+    def is_stripped(self) -> bool:
+        """Whether its cells were run, and all that they printed was removed."""
+        has_outputs = any(cell.expectations or cell.stored_as for cell in self.cells)
+        return self.is_notebook and not (self.complete or has_outputs)
 
     @property
     def names(self) -> dict[str, int]:

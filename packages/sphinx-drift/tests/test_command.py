@@ -320,6 +320,23 @@ def test_a_page_on_which_nothing_is_compared_passes_if_it_only_draws(
         assert told in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("count", "status", "told"),
+    [
+        (3, 0, "0 outputs verified on 1 page, 1 cell silent, as stored"),
+        (None, 2, "nothing here is documented, by an expectation"),
+    ],
+)
+def test_a_notebook_that_prints_nothing_passes_if_a_run_has_left_it_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int | None, status: int, told: str
+) -> None:
+    path = tmp_path / "functions.ipynb"
+    path.write_text(v4.writes(notebook(code("def one(): return 1", count=count))), "utf-8")
+    assert command.main([str(path)]) == status
+    printed = capsys.readouterr()
+    assert told in printed.out + printed.err
+
+
 @pytest.mark.parametrize(("documented", "status"), [("0.429637", 0), ("0.41", 1)])
 @pytest.mark.parametrize("name", ["page.md", "page.ipynb"])
 def test_sentences_that_nearly_say_a_number_are_listed_and_fail_nothing(

@@ -498,8 +498,9 @@ IGNORED = ["nbval-ignore-output"]
         (None, [v4.new_output("display_data", PICTURE)], [], Kind.UNDOCUMENTED),
         (None, [v4.new_output("display_data", PICTURE)], IGNORED, Kind.NO_EXPECTATION),
         (None, [], [], Kind.NO_EXPECTATION),
+        (0, [], [], Kind.NO_EXPECTATION),
         # A run left it without output, or with a warning that nobody is shown.
-        (0, [], [], Kind.UNDOCUMENTED),
+        (2, [], [], Kind.UNDOCUMENTED),
         (3, [], IGNORED, Kind.NO_EXPECTATION),
         (3, [], ["raises-exception"], Kind.UNDOCUMENTED),
         (3, [stream("w\n", "stderr")], [], Kind.UNDOCUMENTED),
@@ -514,6 +515,33 @@ def test_what_a_cell_prints_beside_what_it_has_stored_is_a_failure(
     page = read_notebook(result)
     cell.outputs = [*stored, stream("1\n")]
     assert kinds(outcomes(page, result))[-1:] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"), [("python3", Kind.NO_EXPECTATION), ("xpython", Kind.UNDOCUMENTED)]
+)
+def test_only_a_kernel_that_counts_from_zero_says_so_of_a_cell_that_was_run(
+    kernel: str, expected: Kind
+) -> None:
+    run = notebook(code("print(1)", count=0), kernelspec={"name": kernel, "display_name": kernel})
+    page = read_notebook(run)
+    run.cells[0].outputs = [stream("1\n")]
+    assert kinds(outcomes(page, run)) == [expected]
+
+
+@pytest.mark.parametrize("is_complete", [False, True])
+def test_a_notebook_without_any_output_though_its_cells_were_run_fails_once(
+    *, is_complete: bool
+) -> None:
+    run = notebook(*(code(f"print({number})", count=number) for number in (1, 2, 3)))
+    page = replace(read_notebook(run), complete=is_complete)
+    for each in run.cells[:2]:
+        each.outputs = [stream("1\n")]
+    found = outcomes(page, run, Execution(frozenset({0, 1, 2})))
+    assert kinds(found) == [Kind.UNDOCUMENTED] * (1 + is_complete)
+    assert found.outcomes[0].message.startswith(
+        "on stdout" if is_complete else "cells 1, 2 print or draw"
+    )
 
 
 @pytest.mark.parametrize(("count", "expected"), [(3, Kind.RAISED), (None, Kind.NO_EXPECTATION)])

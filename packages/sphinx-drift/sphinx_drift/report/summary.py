@@ -42,6 +42,8 @@ def is_nothing(results: Sequence[PageResult]) -> bool:
     kinds = {outcome.kind for result in results for outcome in result.outcomes}
     if any(kind is Kind.VERIFIED or kind.fails for kind in kinds):
         return False
+    if any(result.silent for result in results):
+        return False
     says_more = kinds & {Kind.NO_EXPECTATION, Kind.UNCHECKED} or any(p.left_out for p in results)
     return bool(says_more) or not any(result.not_text.get("pictures") for result in results)
 
@@ -56,7 +58,8 @@ def _verified(result: PageResult) -> int:
 def _on_pages(results: Iterable[PageResult], noun: str) -> str:
     """Say on how many pages something was compared or counted."""
     number = sum(
-        bool(result.not_text) or any(o.kind is not Kind.NO_EXPECTATION for o in result.outcomes)
+        bool(result.not_text or result.silent)
+        or any(o.kind is not Kind.NO_EXPECTATION for o in result.outcomes)
         for result in results
     )
     return f" on {many(number, 'page')}" if noun == "output" else ""
@@ -79,6 +82,7 @@ def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterat
             yield f"{number} {name}"
     for number, noun, end in (
         (kinds[Kind.OTHER_VARIANT], "variant", "not looked at here"),
+        (0 if verdicts else sum(r.silent for r in results), "cell", "silent, as stored"),
         (not_text["pictures"], "picture", "not compared"),
         (not_text["widgets"], "widget", "not compared"),
         (sum(not result.was_run for result in results), "page", "not run again"),

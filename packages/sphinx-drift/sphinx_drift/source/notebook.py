@@ -18,6 +18,8 @@ _NBVAL = re.compile(r"(?m)^\s*#[#\s]*NBVAL_(IGNORE_OUTPUT|RAISES_EXCEPTION|SKIP)
 """The comments by which nbval marks a cell."""
 _TAGS = {"IGNORE_OUTPUT": IGNORED, "RAISES_EXCEPTION": "raises-exception", "SKIP": "nbval-skip"}
 """The tags that say the same."""
+_XEUS = ("xpython", "xpython-raw", "xeus-python")
+"""The kernels of Python whose first cell has the number 0."""
 _NEEDED = {"stream": {"name", "text"}, "error": {"ename", "evalue"}}
 """What an output of a kind must have; any other has data."""
 
@@ -53,6 +55,7 @@ def read_notebook(notebook: NotebookNode, shown: NbParserConfig | None = None) -
 
     """
     shown = shown or page_config(notebook.metadata, output_stderr="remove")
+    counts_from_zero = str(notebook.metadata.get("kernelspec", {}).get("name")) in _XEUS
     cells: list[Cell] = []
     for index, node in enumerate(notebook.cells):
         if node.cell_type != "code":
@@ -60,15 +63,16 @@ def read_notebook(notebook: NotebookNode, shown: NbParserConfig | None = None) -
         if marks := [_TAGS[mark] for mark in _NBVAL.findall(node.source)]:
             node.metadata["tags"] = [*(node.metadata.get("tags") or ()), *marks]
         cell = read_cell(len(cells) + 1, index, node, (1, 1), shown)
-        cells.append(_with_stored(cell, node))
+        cells.append(_with_stored(cell, node, counts_from_zero=counts_from_zero))
     return with_settings(Page(tuple(cells), is_notebook=True), notebook)
 
 
-def _with_stored(cell: Cell, node: NotebookNode) -> Cell:
+def _with_stored(cell: Cell, node: NotebookNode, *, counts_from_zero: bool) -> Cell:
     """Return a cell with what its notebook has stored of it."""
     output = read_outputs(node.outputs)
     raises = output.error.partition(":")[0]
-    is_run = node.get("execution_count") is not None  # xeus counts from 0
+    # Colab says 0 of a cell that was never run, and xeus of the first one that was.
+    is_run = (count := node.get("execution_count")) or (count == 0 and counts_from_zero)
     main = Part.ALL if cell.has_stderr else Part.MAIN
     return replace(
         cell,
@@ -80,7 +84,7 @@ def _with_stored(cell: Cell, node: NotebookNode) -> Cell:
         drawn=output.drawn,
         stored_as=tuple(frozenset(each.data) for each in node.outputs if "data" in each),
         glued=tuple(dict.fromkeys(chain.from_iterable(output.glued.values()))),
-        is_claim=is_run or bool(node.outputs),
+        is_claim=bool(is_run or node.outputs),
     )
 
 

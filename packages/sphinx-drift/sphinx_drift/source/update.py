@@ -1,7 +1,7 @@
 """Decide what `--update` writes into a file, and see that it reads as it was printed."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -118,8 +118,20 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     notes = (
         *outdated_numbers(path, after, new, executed, result.outcomes),
         *(f"{path}: what is written names this machine or its user: {name}" for name in telling),
+        *(f"{path}: {lost}" for lost in _lost(page, executed, fixed)),
     )
     return Change(path, before, after, result=judged, notes=notes)
+
+
+def _lost(page: Page, executed: NotebookNode, fixed: Sequence[Outcome]) -> Iterator[str]:
+    """Yield the cells of which pictures or widgets are stored that aren't made any more."""
+    for cell in (page.cells[number - 1] for number in sorted({o.cell for o in fixed})):
+        now = read_outputs(executed.cells[cell.index].outputs).drawn
+        for noun, before, after in zip(
+            ("pictures", "widgets"), cell.drawn or now, now, strict=True
+        ):
+            if after < before:
+                yield f"{noun} of cell {cell.number}: {before} stored, {after} made now"
 
 
 def _refusal(page: Page, result: PageResult) -> str:

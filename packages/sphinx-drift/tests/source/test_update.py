@@ -408,6 +408,15 @@ def test_any_page_is_right_afterwards_and_else_the_same(
 # Notebooks ----------------------------------------------------------------------------
 
 
+def test_a_picture_that_is_not_made_any_more_is_told(tmp_path: Path) -> None:
+    picture = nbformat.v4.new_output("display_data", {"image/png": "aQ=="})
+    path = tmp_path / "notebook.ipynb"
+    path.write_text(nbformat.writes(notebook(code("print(1)", picture))), "utf-8")
+    change = changed(path)
+    assert "image/png" not in change.after
+    assert change.notes == (f"{path}: pictures of cell 1: 1 stored, 0 made now",)
+
+
 @pytest.mark.parametrize(
     ("code", "printed", "unchecked"),
     [
