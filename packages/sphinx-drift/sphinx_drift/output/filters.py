@@ -129,6 +129,8 @@ DEFAULTS = (
     ),
     # No object has an address of fewer digits: a person wrote `at 0x10`.
     Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
+    # Jupyter has tasks of its own, of which it makes more or fewer.
+    Filter(re.compile(r"(<Task \w+ name=')Task-\d+(?=')"), "number of a task", r"\1Task"),
     Filter(re.compile(r"(?:/tmp|<tmp>)/tmp[a-z0-9_]{8}"), "temporary folder", "/tmp/tmp"),  # noqa: S108
     Filter(  # It says whether the file was there.
         re.compile(r"(?m:^)(?:Writing|Overwriting)(?= [\w./~-]+(?m:$))"), "%%writefile", "Writing"
