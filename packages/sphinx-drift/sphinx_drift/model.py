@@ -28,7 +28,7 @@ class Kind(Enum):
     )
     UNDOCUMENTED = (
         "what is printed is documented nowhere",
-        "let `--update` write it in the form that is shown; an example's stands below it",
+        "let `--update` write it in the form that is shown",
     )
     PICTURE = (
         "a cell shows more or fewer pictures or widgets than its notebook has stored",
@@ -89,7 +89,7 @@ class Kind(Enum):
     )
     NOT_READ = (
         "what looks like a cell or an expectation isn't read as one",
-        "write `{expected-output}`, or end what it is part of; show a cell in a longer fence",
+        "write `{expected-output}`, or end what it is part of; longer fences and `~~~` show cells",
     )
     OPTION = (
         "an option of an expectation, a cell or a page can't be read",

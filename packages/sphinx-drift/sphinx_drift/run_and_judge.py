@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 from nbformat import NotebookNode
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.probes import Probe, injected
+from sphinx_drift.repeat import compare_runs
 from sphinx_drift.run import cache, run
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.in_full import IN_FULL

@@ -9,10 +9,11 @@ from notebooks import code, notebook, raised, shown, stream
 
 from sphinx_drift import judge
 from sphinx_drift.compare.compare import Policy, Waiver
-from sphinx_drift.judge import compare_runs, judge_page
+from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Cell, Expectation, Kind, Page, PageResult
 from sphinx_drift.output.filters import make_filter
 from sphinx_drift.output.printed_text import Part
+from sphinx_drift.repeat import compare_runs
 from sphinx_drift.run.results import Ending, Execution, Failure
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.notebook import read_notebook

@@ -133,7 +133,7 @@ DEFAULTS = (
     Filter(re.compile(r"(<Task \w+ name=')Task-\d+(?=')"), "number of a task", r"\1Task"),
     Filter(re.compile(r"(?:/tmp|<tmp>)/tmp[a-z0-9_]{8}"), "temporary folder", "/tmp/tmp"),  # noqa: S108
     Filter(  # It says whether the file was there.
-        re.compile(r"(?m:^)(?:Writing|Overwriting)(?= [\w./~-]+(?m:$))"), "%%writefile", "Writing"
+        re.compile(r"(?m:^)(?:Writing|Overwriting)(?= [\w./~<>-]+(?m:$))"), "%%writefile", "Writing"
     ),
     make_filter(
         rf"CPU times: (?:user {_TIME}, sys: {_TIME}, )?total: {_TIME}\nWall time: {_TIME}",

@@ -109,7 +109,9 @@ def _lines(result: PageResult, outcome: Outcome) -> Iterator[str]:
     if outcome.rounding is not None and outcome.rounding.same:
         yield from _hint(outcome.rounding)
     elif kind.remedy:
-        yield f"    {_paint('to do:', _DIM)} {kind.remedy}"
+        of_example = kind is Kind.UNDOCUMENTED and not outcome.cell
+        remedy = "write it below its example" if of_example else kind.remedy
+        yield f"    {_paint('to do:', _DIM)} {remedy}"
 
 
 def _folded(line: str) -> list[str]:

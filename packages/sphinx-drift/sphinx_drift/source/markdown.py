@@ -69,6 +69,12 @@ class Fence(NamedTuple):
             return Outcome(Kind.NESTED, self.first, message=NEVER_CHECKED)
         return Outcome(Kind.NESTED, self.first, message=NEVER_RUN, if_complete=True)
 
+    def shows(self, markup: str) -> bool:
+        """Whether a fence in it is there on purpose: a shorter one, or one of another sign."""
+        if markup[0] == self.markup[0]:
+            return len(markup) < len(self.markup)
+        return not any(map(self.opens_another, self.content.split("\n")))
+
     def opens_another(self, row: str) -> bool:
         """Whether a row of its content would open a fence, were this one closed above it."""
         sign = self.markup[0]
@@ -129,7 +135,7 @@ class Reading:
         elif fence.name in _LITERAL:
             for number, line in enumerate(fence.content.split("\n"), start=fence.first + 1):
                 opening = find_opening(line)
-                if opening and len(opening["markup"]) < len(fence.markup):  # it is shown on purpose
+                if opening and fence.shows(opening["markup"]):
                     self.explained.add(number)
         else:
             blank = _OPTIONS.sub(lambda options: "\n" * options[0].count("\n"), fence.content)

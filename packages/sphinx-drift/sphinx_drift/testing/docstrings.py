@@ -10,7 +10,7 @@ from types import FunctionType, ModuleType
 
 from sphinx_drift.source.markdown import lines_of
 
-_OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)(?:testoutput|doctest)(?:::|\})")
+_OF_SPHINX = re.compile(r"\s*(?:\.\. |(?:`{3,}|:{3,})\{)testoutput(?:::|\})")
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _MARKDOWN = (".md", ".markdown")
 _FENCE = re.compile(

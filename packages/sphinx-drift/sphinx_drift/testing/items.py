@@ -185,6 +185,11 @@ class _Module(pytest.Module):
             module = None if self.path.name in _WITH_EFFECTS else self.obj
         except SystemExit as error:  # pytest would end with it, and with its status
             raise self.CollectError(f"the module can't be imported: {error!r}") from error
+        except self.CollectError as error:
+            is_missing = isinstance(error.__cause__, ImportError)
+            if is_missing and self.config.getoption("doctest_ignore_import_errors", default=False):
+                pytest.skip(f"unable to import {self.path}", allow_module_level=True)
+            raise
         return _docstrings(self, lambda: find_in_module(self.path, module))
 
 

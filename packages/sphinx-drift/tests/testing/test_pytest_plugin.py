@@ -318,7 +318,7 @@ def test_a_file_that_is_named_is_read_or_refused(
 def test_a_text_that_is_named_is_collected_once(
     ending: str, own: tuple[str, ...], pytester: pytest.Pytester
 ) -> None:
-    text = ">>> 0.5\n0.5\n\n.. testoutput::\n\n   wrong\n"
+    text = ".. doctest::\n\n   >>> 0.5\n   0.5\n\n.. testoutput::\n\n   wrong\n"
     (pytester.path / f"USAGE.{ending}").write_text(text, "utf-8")
     result = pytester.runpytest(*PLUGIN, *own, "--drift-doctests", f"USAGE.{ending}")
     result.assert_outcomes(passed=1)
@@ -355,6 +355,25 @@ def test_module_that_cannot_be_collected(
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", "--continue-on-collection-errors")
     result.assert_outcomes(errors=1, passed=1)
     result.stdout.fnmatch_lines([message])
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [("import no_such_module_of_mine", {"skipped": 1}), ("raise ValueError", {"errors": 1})],
+)
+def test_a_module_that_lacks_another_is_skipped_if_pytest_is_asked_to(
+    error: str, outcome: dict[str, int], pytester: pytest.Pytester
+) -> None:
+    pytester.makepyfile(mine=f"{MODULE}\n{error}\n", other='""">>> 1\n1\n"""\n')
+    ignoring = ("--doctest-ignore-import-errors", "--continue-on-collection-errors")
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", *ignoring)
+    result.assert_outcomes(passed=1, **outcome)
+
+
+def test_what_an_example_prints_is_written_below_it(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine='""">>> 1\n"""\n')
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "mine.py")
+    result.stdout.fnmatch_lines(["*to do: write it below its example"])
 
 
 @pytest.mark.parametrize(("setting", "passed"), [("", 1), ("doctest_optionflags = SKIP", 0)])

@@ -1,0 +1,54 @@
+"""Name what a page printed in one run and not in another."""
+
+from collections.abc import Iterator, Sequence
+
+from nbformat import NotebookNode
+
+from sphinx_drift.compare.compare import compare
+from sphinx_drift.judge_cell import outcome_of, read_printed
+from sphinx_drift.model import Cell, Kind, Outcome, Page
+from sphinx_drift.output.filters import DEFAULTS, Filter, apply_filters
+from sphinx_drift.output.printed_text import BESIDE, FORMS, OF_VALUES, Part, Printed, included_in
+from sphinx_drift.run.results import Execution
+
+
+def compare_runs(
+    page: Page,
+    first: NotebookNode,
+    second: NotebookNode,
+    execution: Execution,
+    filters: Sequence[Filter] = DEFAULTS,
+) -> Iterator[Outcome]:
+    """Name what a page printed in one run and not in another."""
+    if execution.failure is not None:
+        failed = [cell for cell in page.cells if cell.index == execution.failure.index]
+        message = f"run again, it stopped: {execution.failure.message}"
+        for cell in failed or page.cells[:1]:
+            yield outcome_of(cell, Kind.UNREPEATABLE, message=message)
+        return
+    for cell in page.cells:
+        if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
+            continue  # a notebook says it of a whole cell
+        runs = [read_printed(cell, notebook) for notebook in (first, second)]
+        for part in _parts_to_repeat(cell, runs, is_page=not page.is_notebook):
+            once, again = (apply_filters(run.select(part), filters) for run in runs)
+            verdict = compare(once, again)
+            if not verdict.same:
+                fields = {"documented": once, "executed": again, "verdict": verdict}
+                yield outcome_of(cell, Kind.UNREPEATABLE, **fields)  # type: ignore[arg-type]
+                break
+
+
+def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> list[Part]:
+    """Return the parts of a cell's outputs that are checked, or that nothing says may vary."""
+    checked = {e.part for e in cell.expectations if not e.unchecked}
+    unchecked = {e.part for e in cell.expectations if e.unchecked}
+    free = included_in(unchecked) | cell.hidden
+    if unchecked & OF_VALUES:
+        free |= {Part.PICTURE, *FORMS}  # which show a value as well
+    if is_page and (checked | unchecked) & {*OF_VALUES, *FORMS}:
+        free |= {*FORMS}  # of a value, a page shows what it documents alone
+    if Part.TRACEBACK in free and any(run.error for run in runs):
+        free |= {Part.STDERR}  # which holds the error as well
+    parts = {Part.STDOUT, Part.VALUE, Part.STDERR, *BESIDE} - free | checked
+    return [part for part in Part if part in parts]
