@@ -17,7 +17,7 @@ from typing import Any
 
 import sphinx_drift.no_grammar  # noqa: F401 - before nbformat
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import Checked, Opened, check, is_page, is_searched, open_file, prepare
+from sphinx_drift.files import Checked, Opened, check, open_file, prepare
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.patterns import Pattern
 from sphinx_drift.report.excerpts import safe_line
@@ -26,6 +26,7 @@ from sphinx_drift.report.summary import is_nothing, summary, unused_filters
 from sphinx_drift.report.text import closing_line, render, use_color
 from sphinx_drift.run.choice import chosen_runner, is_ci
 from sphinx_drift.run_and_judge import run_ahead
+from sphinx_drift.search import find_pages
 from sphinx_drift.settings import Settings, changed_by_environment, entries
 from sphinx_drift.shapes import TRUTH, Place, Setting
 from sphinx_drift.source.update import UNDECIDED
@@ -64,7 +65,7 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
     chosen_runner()
     requested = _requested(options)
     device = requested.pop("device", None)
-    paths = list(dict.fromkeys(_paths(options.paths)))
+    paths = list(dict.fromkeys(find_pages(options.paths)))
     for pattern in requested.get("require", ()):
         if not any(map(pattern.matches, paths)):
             raise ValueError(f"--require: no page here matches {pattern.text!r}")
@@ -229,32 +230,6 @@ def _taking(entry: Setting) -> dict[str, Any]:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return {"type": read, "metavar": "VALUE", "help": shown}
-
-
-def _paths(paths: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files to check: those given, and the pages and notebooks below folders."""
-    for path in paths:
-        if path.is_dir():
-            below = list(_below(path))
-            if not below:
-                raise ValueError(f"there is no page or notebook below {path}")
-            yield from below
-        elif path.is_file():
-            yield path
-        else:
-            raise ValueError(f"there is no file or folder {path}")
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    for root, folders, files in os.walk(folder, followlinks=True):  # as Sphinx does
-        above = [parent for parent in Path(root).parents if parent.is_relative_to(folder)]
-        if Path(root).resolve() in map(Path.resolve, above):  # a link led back
-            folders.clear()
-            continue
-        folders[:] = sorted(name for name in folders if is_searched(Path(root, name)))
-        for name in sorted(files):
-            if is_searched(path := Path(root, name)) and is_page(path):
-                yield path
 
 
 def guarded() -> int:

@@ -17,21 +17,13 @@ from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import Task, make_task, run_and_judge
+from sphinx_drift.search import is_page
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.metadata import left_out_by, left_out_elsewhere, page_config
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
 from sphinx_drift.source.update import Change, change_for
 from sphinx_drift.source.variants import choose_variants
-
-_ENDINGS = (".md", ".ipynb")
-_UNSEARCHED = (
-    *(".*", "node_modules", "__pycache__"),
-    *("_build", "_downloads", "_sources", "doctrees", "jupyter_execute"),
-)
-"""Files and folders that hold no pages, or copies that a build made of them."""
-_OF_ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
-"""What an environment has."""
 
 
 @dataclass(frozen=True)
@@ -53,18 +45,6 @@ class Opened:
     """Whether the file was named, not found in a folder."""
     read: Callable[..., tuple[Page, NotebookNode] | None]
     """Reads a future text of the file in the way the file was read."""
-
-
-def is_searched(path: Path) -> bool:
-    """Whether a path is looked at: none that is hidden, or holds built pages or an environment."""
-    if any(map(path.match, _UNSEARCHED)):
-        return False
-    return not any((path / name).exists() for name in _OF_ENVIRONMENT)
-
-
-def is_page(path: Path) -> bool:
-    """Whether a file is a page or a notebook, by its name."""
-    return path.suffix.lower() in _ENDINGS
 
 
 def has_cells(path: Path) -> bool:

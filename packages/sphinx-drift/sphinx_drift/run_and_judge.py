@@ -22,6 +22,7 @@ from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import package_origins, report_versions
 from sphinx_drift.run.results import Execution, Request
+from sphinx_drift.second_look import add_hints, may_be_rounding
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.variants import choose_variants, packages_named
 
@@ -196,19 +197,3 @@ def _copied(notebook: NotebookNode, execution: Execution) -> NotebookNode:
         for cell in copied.cells[execution.failure.index :]:
             cell.source = ""
     return copied
-
-
-def add_hints(exact: Iterable[Outcome], portable: Iterable[Outcome]) -> tuple[Outcome, ...]:
-    """Add to each drift whether *portable*, which may see more, would have accepted it."""
-    verdicts = {(o.cell, o.line, o.documented): o.verdict for o in portable}
-    return tuple(
-        replace(o, rounding=verdicts.get((o.cell, o.line, o.documented)))
-        if o.kind is Kind.DRIFT
-        else o
-        for o in exact
-    )
-
-
-def may_be_rounding(outcome: Outcome) -> bool:
-    """Whether an output drifted in numbers, so that full precision can explain it."""
-    return outcome.kind is Kind.DRIFT and any(d.number for d in outcome.verdict.differences)

@@ -260,6 +260,11 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
             for value in ("'60'", "0.5", "True")
             for told in [f"nb_execution_timeout must be a whole number of seconds; got {value}"]
         ),
+        (
+            "_config.yml",
+            "execute:\n  exclude_patterns: a.md",
+            "nb_execution_excludepatterns must be a list of patterns; got 'a.md'",
+        ),
         ("_config.yml", "a: [", "while parsing"),
     ],
 )

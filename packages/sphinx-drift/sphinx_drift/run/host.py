@@ -141,7 +141,10 @@ def _serve(key: bytes, libraries: Sequence[str]) -> None:
     # On Linux an address that is no file: no folder's path is too long for it.
     address = f"\0{SCRATCH}-{secrets.token_hex(16)}" if sys.platform == "linux" else None
     with Listener(address, backlog=_BACKLOG) as listener:
-        print(os.fsdecode(listener.address), flush=True)
+        try:
+            print(os.fsdecode(listener.address), flush=True)
+        except BrokenPipeError:  # the build has ended, by a setting that it refuses, say
+            return
         _send_to_nowhere(1)  # nothing reads more
         from forked_kernels import fork_server, provisioner  # noqa: PLC0415 - it takes time
 

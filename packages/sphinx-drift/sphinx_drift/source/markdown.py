@@ -70,10 +70,11 @@ class Fence(NamedTuple):
         return Outcome(Kind.NESTED, self.first, message=NEVER_RUN, if_complete=True)
 
     def shows(self, markup: str) -> bool:
-        """Whether a fence in it is there on purpose: a shorter one, or one of another sign."""
-        if markup[0] == self.markup[0]:
-            return len(markup) < len(self.markup)
-        return not any(map(self.opens_another, self.content.split("\n")))
+        """Whether a fence in it is there on purpose: a shorter one, or one between tildes."""
+        if len(markup) < len(self.markup):
+            return True
+        shows_others = self.markup[0] == "~" != markup[0] and self.name not in _CODE
+        return shows_others and not any(map(self.opens_another, self.content.split("\n")))
 
     def opens_another(self, row: str) -> bool:
         """Whether a row of its content would open a fence, were this one closed above it."""

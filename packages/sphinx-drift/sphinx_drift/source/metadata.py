@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from sphinx_drift.model import Cell, Kind, Outcome, Page
 from sphinx_drift.output.printed_text import Part
-from sphinx_drift.settings import read_table, table_in
+from sphinx_drift.settings import entries, read_table, table_in
 from sphinx_drift.shapes import Place
 from sphinx_drift.source.markdown import lines_of
 
@@ -100,6 +100,10 @@ def with_settings(page: Page, notebook: NotebookNode) -> Page:
         settings = read_table(notebook.metadata.get("drift", {}), Place.PAGE, Path())
     except ValueError as error:
         problems.append(Outcome(Kind.OPTION, 1, message=str(error)))
+    elsewhere = {"sphinx-drift", "sphinx_drift", *(f"drift_{e.name}" for e in entries(Place.PAGE))}
+    for name in sorted(elsewhere & notebook.metadata.keys()):
+        message = f"`{name}` says nothing here: write `drift: {{complete: true}}`, for instance"
+        problems.append(Outcome(Kind.OPTION, 1, message=message))
     cells: list[Cell] = []
     for cell in page.cells:
         of_cell = notebook.cells[cell.index].metadata.get("drift", {})

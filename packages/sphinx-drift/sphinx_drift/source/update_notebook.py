@@ -45,15 +45,18 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
         new.append((_places(text, starts[index])["metadata"], metadata))
     left = [outputs for index, outputs in enumerate(before) if index not in after]
     for mime, of_run in fixes.executed.metadata.get("widgets", {}).items():
+        if "/" not in mime:
+            continue  # as ipywidgets 6 stored it
         found = _states_in([*after.values()], of_run.get("state", {}))
-        of_type = stored["metadata"].get("widgets", {}).get(mime, {**of_run, "state": {}})
-        states = of_type.get("state", {})
+        of_type = stored["metadata"].get("widgets", {}).get(mime, {})
+        states = of_type.get("state", of_type)  # Colab stores nothing else
+        versions = of_type if "state" in of_type else of_run
         replaced = _states_in([before[index] for index in after], states)
         gone = replaced.keys() - _states_in(left, states).keys()
         kept = {name: state for name, state in states.items() if name not in gone}
         if found or gone:
             widgets = stored["metadata"].setdefault("widgets", {})
-            widgets[mime] = {**of_type, "state": {**kept, **found}}
+            widgets[mime] = {**versions, "state": {**kept, **found}}
             new.append((whole["metadata"], stored["metadata"]))
     return _replaced(text, new)
 

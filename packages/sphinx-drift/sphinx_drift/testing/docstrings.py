@@ -28,7 +28,10 @@ class _Finder(doctest.DocTestFinder):
         return super()._from_module(module, _function_in(thing))  # type: ignore[misc, no-any-return]
 
     def _find(self, tests: list[doctest.DocTest], thing: object, *others: object) -> None:
-        super()._find(tests, _function_in(thing), *others)  # type: ignore[misc]
+        function = _function_in(thing)
+        own = getattr(thing, "__dict__", {}).get("__doc__", function.__doc__)
+        found = function if own == function.__doc__ else thing
+        super()._find(tests, found, *others)  # type: ignore[misc]
 
 
 def _function_in(thing: object) -> object:
@@ -90,9 +93,11 @@ def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTes
     tests = [test for test in _Finder().find(module) if test.examples]
     source = path.read_bytes()
     text, written = source.decode("utf-8-sig", "replace"), _written(source, module.__name__)
+    by_owner = {each[0]: [each] for places in written.values() for each in places}
     for test in tests:
         found = written.get(inspect.cleandoc(test.docstring or ""), [])
-        found = [each for each in found if each[0] == test.name] or found
+        owned = by_owner.get(test.name, [])  # its text, if a decorator has changed it
+        found = [each for each in found if each[0] == test.name] or found or owned
         if found and test.lineno not in {line for _, line in found}:
             test.lineno = found[0][1]  # that of a decorator's function was found, or none
         elif test.lineno is None and (start := text.find(test.docstring or "")) >= 0:

@@ -21,7 +21,7 @@ from sphinx_drift.output.filters import DEFAULTS, Filter, apply_filters
 from sphinx_drift.run.choice import DEVICE_VARIABLE
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import report_environment
-from sphinx_drift.run_and_judge import add_hints, may_be_rounding
+from sphinx_drift.second_look import add_hints, may_be_rounding
 from sphinx_drift.settings import Settings
 from sphinx_drift.testing.docstrings import line_of
 

@@ -14,16 +14,17 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NoReturn
 
 import pytest
 
 from sphinx_drift.device import choose_device
-from sphinx_drift.files import check, has_cells, is_page, is_searched, open_file, prepare
 from sphinx_drift.model import Kind, PageResult
 from sphinx_drift.report.summary import is_nothing, summary
 from sphinx_drift.report.text import render
 from sphinx_drift.run.choice import COVERAGE_VARIABLE, chosen_runner
+from sphinx_drift.search import is_page, is_searched
 from sphinx_drift.settings import Settings, changed_by_environment, find_project
 from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
@@ -31,6 +32,13 @@ from sphinx_drift.testing.examples import check_examples
 _UNCHECKED = {Kind.NO_EXPECTATION, Kind.NOT_COMPARED, Kind.OTHER_VARIANT, Kind.UNCHECKED}
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
+
+
+def _files() -> ModuleType:
+    """Return what checks pages: it takes a second to import, which examples don't need."""
+    from sphinx_drift import files  # noqa: PLC0415
+
+    return files
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -94,7 +102,7 @@ def pytest_collect_file(
     # A folder may hold prose; a file that is named is to be checked, if not for its examples.
     is_wanted = is_named and not file.is_text
     if is_page(file_path):
-        file.is_run = options.drift and (is_wanted or has_cells(file_path))
+        file.is_run = options.drift and (is_wanted or _files().has_cells(file_path))
     else:  # the check says what its name must be
         is_read = others or (is_of_doctest and _has_examples(file_path))
         file.is_run = options.drift and is_wanted and not is_read
@@ -108,7 +116,8 @@ def _has_examples(path: Path) -> bool:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Load what pages need once for all of them; measure them too where pytest-cov measures."""
-    prepare(item.path for item in session.items if isinstance(item, _PageTest))
+    if session.config.option.drift:
+        _files().prepare(item.path for item in session.items if isinstance(item, _PageTest))
     plugin: Any = session.config.pluginmanager.get_plugin("_cov")
     if measured := getattr(getattr(plugin, "cov_controller", None), "cov", None):
         os.environ[COVERAGE_VARIABLE] = json.dumps(_coverage_options(measured))
@@ -231,7 +240,8 @@ class _PageTest(_Item):
         path = Path(os.path.relpath(self.path))
         with pytest.MonkeyPatch.context() as patch:
             patch.delenv("PYTEST_CURRENT_TEST")  # libraries ask for it, and then do other things
-            self.result = check(open_file(path, named=self.session.isinitpath(self.path))).result
+            file = _files().open_file(path, named=self.session.isinitpath(self.path))
+            self.result = _files().check(file).result
         self.conclude()
         if is_nothing([self.result]):
             pytest.skip(summary([self.result]))

@@ -224,7 +224,7 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
             Kind.NESTED,
             [],
         ),
-        (f"~~~{{code-cell}}\n'''\n{CELL}'''\n~~~\n", Kind.NOT_READ, []),
+        (f"~~~{{code-cell}}\n'''\n{CELL}'''\n~~~\n", Kind.NOT_READ, [8]),
         (f"~~~md\n{CELL}~~~\n", Kind.NOT_READ, []),
         (f"~~~md\n{CELL}~~~md\n{CELL}~~~\n", Kind.NOT_READ, [7, 11]),
         ("```{expected_output}\n3\n```\n```{Expected-Outputs}\n3\n```\n", Kind.NOT_READ, [6, 9]),
@@ -293,6 +293,18 @@ def test_a_cell_that_is_text_of_what_stands_above_it_fails(above: str, line: int
     problems = [(each.kind, each.line) for each in (*reading.swallowed, *reading.nested)]
     kind = Kind.NESTED if "note" in above else Kind.NOT_READ
     assert problems[:1] == ([(kind, line)] if line else [])
+
+
+@pytest.mark.parametrize(
+    ("own", "is_ours"),
+    [("drift_complete: true", True), ("sphinx-drift: {complete: true}", True), ("draft: 1", False)],
+)
+def test_a_setting_that_a_page_says_by_another_name_is_a_problem(
+    own: str, *, is_ours: bool
+) -> None:
+    page = read(CELL, FRONT.replace("kernelspec", f"{own}\nkernelspec"))
+    told = [(p.kind, p.message.partition(" says")[0]) for p in page.problems]
+    assert told == [(Kind.OPTION, f"`{own.partition(':')[0]}`")] * is_ours
 
 
 def test_a_page_says_whether_its_outputs_are_shown() -> None:

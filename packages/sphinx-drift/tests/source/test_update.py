@@ -476,7 +476,8 @@ def test_a_notebook_is_written_as_it_was(
     assert updated(path) == text.replace("0.26", "0.25")
 
 
-def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_of_colab", [False, True])
+def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path, *, is_of_colab: bool) -> None:
     mime, view = (f"application/vnd.jupyter.widget-{end}+json" for end in ("state", "view"))
     states = {"kept": {}, "old": {"part": "IPY_MODEL_both"}, "both": {}, "shown": {}}
     now = {"unseen": {}, "new": {"part": "IPY_MODEL_in"}, "in": {}}
@@ -489,14 +490,20 @@ def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path) -> None:
     drawn = [{view: {"model_id": name}} for name in ("shown", "both")]
     other = code(f"displayed = {drawn}", *map(shows, ("shown", "both")))
     stored = notebook(one, other, widgets={mime: {"version_major": 2, "state": states}})
+    if is_of_colab:
+        stored.metadata.widgets[mime] = states
+    stored.metadata.widgets["version"] = "1.2.0"  # as ipywidgets 6 stored it
     path.write_bytes(nbformat.writes(stored).replace("\n", "\r\n").encode())
     page, executed, *others = run(path)
-    executed.metadata.widgets = nbformat.from_dict({mime: {"state": now}})
+    executed.metadata.widgets = nbformat.from_dict(
+        {mime: {"version_major": 2, "state": now}, "version": "1.2.0"}
+    )
     executed.cells[0].outputs = [value("0.25", 1), shows("new")]
     change = changed(path, page, executed, *others)
     assert change.after.count("\r\n") == change.after.count("\n")
     after = nbformat.reads(change.after, as_version=4)
     assert after.cells[0].outputs[0].execution_count == 7
+    assert {*after.metadata.widgets[mime]} == {"version_major", "state"}
     assert {*after.metadata.widgets[mime].state} == {"kept", "both", "shown", "new", "in"}
 
 

@@ -34,6 +34,11 @@ def renamed(function):
     call.__doc__ = function.__doc__
     return call
 
+def extended(function):
+    call = wrapped(function)
+    call.__doc__ += "\\n    More."
+    return call
+
 def func():
     pass
 
@@ -108,6 +113,7 @@ def test_filters_of_the_project_hold_for_docstrings(folder: Path) -> None:
     "decorator",
     [
         *("typing.final", "property", "functools.cached_property", "wrapped", "renamed"),
+        "extended",
         *("functools.singledispatchmethod", "Lazy", "functools.partialmethod"),
         "functools.singledispatchmethod\n    @classmethod",
     ],
@@ -122,6 +128,15 @@ def test_examples_have_lines_of_their_own(decorator: str, folder: Path) -> None:
     lines = [number for number, row in enumerate(source.splitlines(), 1) if ">>> 2" in row]
     outcomes = checked(folder, source)
     assert [(o.kind, o.line) for o in outcomes] == [(Kind.DRIFT, line) for line in lines]
+
+
+def test_a_docstring_that_a_property_is_given_has_examples(folder: Path) -> None:
+    source = (
+        "import functools\n\nclass A:\n"
+        "    b = functools.cached_property(lambda self: 1)\n"
+        "    b.__doc__ = '>>> 2\\n9\\n'\n"
+    )
+    assert [outcome.kind for outcome in checked(folder, source)] == [Kind.DRIFT]
 
 
 @pytest.mark.parametrize(("number", "kind"), [(1, Kind.VERIFIED), (3, Kind.DRIFT)])

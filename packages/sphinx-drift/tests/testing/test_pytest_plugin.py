@@ -165,7 +165,9 @@ def test_the_cells_and_the_examples_of_a_text_are_tests(pytester: pytest.Pyteste
     result.stdout.fnmatch_lines(["*nothing was checked*"])
 
 
-@pytest.mark.parametrize("module", [PLUGIN[1], "sphinx_drift.run.__main__"])
+@pytest.mark.parametrize(
+    "module", [PLUGIN[1], "sphinx_drift.testing.items", "sphinx_drift.run.__main__"]
+)
 def test_what_starts_first_loads_neither_sphinx_nor_nbformat(module: str) -> None:
     code = f"import sys, {module}\nassert not {{'nbformat', 'sphinx'}} & sys.modules.keys()"
     subprocess.run([sys.executable, "-c", code], check=True)
