@@ -301,12 +301,14 @@ def test_a_page_has_filters_of_its_own(tmp_path: Path, capsys: pytest.CaptureFix
 # With kernels -------------------------------------------------------------------------
 
 DRAWS = cell("from IPython.display import Image\nImage(data=b'it', format='png')")
+PLOTS = cell("display({'application/vnd.plotly.v1+json': {'data': []}}, raw=True)")
 
 
 @pytest.mark.parametrize(
     ("text", "status", "told"),
     [
         (FRONT + DRAWS, 0, "0 outputs verified on 1 page, 1 picture not compared"),
+        (FRONT + PLOTS, 0, "0 outputs verified on 1 page, 1 widget not compared"),
         (f"{FRONT}{DRAWS}\n\n{cell('1')}", 2, "1 output on 1 page has no expectation"),
         ("# Prose\n", 2, "nothing was checked"),
     ],

@@ -7,7 +7,7 @@ import pytest
 from nbformat import NotebookNode, v4
 from notebooks import code, notebook, raised, shown, stream
 
-from sphinx_drift import judge
+from sphinx_drift import judge_cell
 from sphinx_drift.compare.compare import Policy, Waiver
 from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Cell, Expectation, Kind, Page, PageResult
@@ -223,7 +223,7 @@ def test_error_in_the_comparison_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr(judge, "compare", broken)
+    monkeypatch.setattr(judge_cell, "compare", broken)
     result = outcomes(page_of((expecting("good"),), (expecting("good"),)), printing(OK, OK))
     assert kinds(result) == [Kind.COULD_NOT_CHECK, Kind.COULD_NOT_CHECK]
     assert "RuntimeError: a defect" in result.outcomes[0].message

@@ -129,6 +129,17 @@ DEFAULTS = (
     ),
     # No object has an address of fewer digits: a person wrote `at 0x10`.
     Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
+    Filter(  # In a line as wide as the terminal.
+        re.compile(
+            r"(?m:^)(?:=+ )?((?:(?:, )?\d+ (?:passed|failed|errors?|skipped|warnings?|deselected"
+            r"|xfailed|xpassed))+|no tests ran) in \d+\.\d\ds(?: \(\d+:\d\d:\d\d\))?(?: =+)?(?m:$)"
+        ),
+        *("time of pytest", r"\1 in <time>"),
+    ),
+    Filter(
+        re.compile(r"(?m:^)(Ran \d+ tests?) in \d+\.\d{3}s(?m:$)"),
+        *("time of unittest", r"\1 in <time>"),
+    ),
     # Jupyter has tasks of its own, of which it makes more or fewer.
     Filter(re.compile(r"(<Task \w+ name=')Task-\d+(?=')"), "number of a task", r"\1Task"),
     Filter(re.compile(r"(?:/tmp|<tmp>)/tmp[a-z0-9_]{8}"), "temporary folder", "/tmp/tmp"),  # noqa: S108

@@ -206,7 +206,9 @@ def _add_display(result: Printed, output: "NotebookNode") -> None:
     data = {mime.removeprefix(prefix): _as_text(content) for mime, content in output.data.items()}
     value = _value(data)
     others = data.keys() - {PLAIN, _OF_COLAB, *MIME_TYPES.values()}
-    has_picture = any(mime.startswith(_PICTURE_TYPES) for mime in others)
+    # A video of YouTube has a picture only where it was loaded, and nobody sees it.
+    is_beside_script = bool(value.unknown[Part.HTML])
+    has_picture = not is_beside_script and any(mime.startswith(_PICTURE_TYPES) for mime in others)
     result.pictures += has_picture + value.pictures
     result.widgets += not has_picture and bool(others or any(value.unknown.values()))
 

@@ -45,7 +45,7 @@ def is_nothing(results: Sequence[PageResult]) -> bool:
     if any(result.silent for result in results):
         return False
     says_more = kinds & {Kind.NO_EXPECTATION, Kind.UNCHECKED} or any(p.left_out for p in results)
-    return bool(says_more) or not any(result.not_text.get("pictures") for result in results)
+    return bool(says_more) or not any(result.not_text for result in results)
 
 
 def _verified(result: PageResult) -> int:

@@ -88,7 +88,8 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
         and o.kind in _FIXABLE
         and not (o.kind is Kind.RAISED and page.cells[o.cell - 1].expectations)
     ]
-    varying = {o.cell for o in result.outcomes if o.kind is Kind.UNREPEATABLE}
+    raising = {o.cell for o in result.outcomes if o.kind is Kind.RAISED} - {o.cell for o in fixed}
+    varying = {o.cell for o in result.outcomes if o.kind is Kind.UNREPEATABLE} - raising
     unchecked = _unchecked_cells(page, executed, fixed) | dict.fromkeys(varying, DIFFERS)
     with_outputs = notebook_with_outputs if page.is_notebook else page_with_outputs
     # Readers of a notebook see what it has stored, what varies too.

@@ -53,6 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if device:
         print(f"pages and examples compute on {device}", file=sys.stderr)
     if config.option.drift_doctests:
+        config.option.doctestmodules = True  # a conftest.py may ask for it
         patch = pytest.MonkeyPatch()
         for name in ("_exit", "execv", "execve"):  # the other ways call one of these
             patch.setattr(os, name, partial(_refuse_exit, os.getpid(), name, getattr(os, name)))

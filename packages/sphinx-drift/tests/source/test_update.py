@@ -279,6 +279,14 @@ def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: P
     assert change.after == FRONT + one + expected("1") + three + new + four + old + named + own
 
 
+def test_what_raises_where_an_output_is_documented_is_left_to_its_author(tmp_path: Path) -> None:
+    path = put(tmp_path, cell("raised = {'E': 'm'}"), expected("1"))
+    page, notebook, result, *others = run(path)
+    differs = Outcome(Kind.UNREPEATABLE, 1, cell=1)
+    result = replace(result, outcomes=(*result.outcomes, differs))
+    assert change_for(path, page, notebook, result, *others) is None
+
+
 @pytest.mark.parametrize(
     ("below", "reason"),
     [

@@ -372,6 +372,16 @@ def test_a_module_that_lacks_another_is_skipped_if_pytest_is_asked_to(
     result.assert_outcomes(passed=1, **outcome)
 
 
+def test_a_conftest_is_told_that_there_are_docstrings(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        "def pytest_collection_modifyitems(config, items):\n"
+        "    items[:] = items if config.getoption('--doctest-modules') else []"
+    )
+    pytester.makepyfile(mine='""">>> 1\n1\n"""\n')
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "mine.py")
+    result.assert_outcomes(passed=1)
+
+
 def test_what_an_example_prints_is_written_below_it(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(mine='""">>> 1\n"""\n')
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", "mine.py")
