@@ -92,31 +92,39 @@ def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTes
         return []
     tests = [test for test in _Finder().find(module) if test.examples]
     source = path.read_bytes()
-    text, written = source.decode("utf-8-sig", "replace"), _written(source, module.__name__)
-    by_owner = {each[0]: [each] for places in written.values() for each in places}
+    text = source.decode("utf-8-sig", "replace")
+    written, owners = _written(source, module.__name__)
     for test in tests:
         found = written.get(inspect.cleandoc(test.docstring or ""), [])
-        owned = by_owner.get(test.name, [])  # its text, if a decorator has changed it
-        found = [each for each in found if each[0] == test.name] or found or owned
-        if found and test.lineno not in {line for _, line in found}:
-            test.lineno = found[0][1]  # that of a decorator's function was found, or none
-        elif test.lineno is None and (start := text.find(test.docstring or "")) >= 0:
-            test.lineno = text.count("\n", 0, start)  # of a text in `__test__`
+        found = [each for each in found if each[0] == test.name] or found
+        if found:
+            if test.lineno not in {line for _, line in found}:
+                test.lineno = found[0][1]  # that of a decorator's function was found, or none
+        elif (start := text.find(test.docstring or "")) >= 0:
+            test.lineno = text.count("\n", 0, start)  # it is given to something, or in `__test__`
+        else:  # of a docstring that a decorator makes or changes
+            test.lineno = owners.get(test.name, test.lineno)
     return tests
 
 
-def _written(source: bytes, module: str) -> dict[str, list[tuple[str, int]]]:
-    """Return whose docstring each is in a module, by its text, and the line before it."""
+def _written(source: bytes, module: str) -> tuple[dict[str, list[tuple[str, int]]], dict[str, int]]:
+    """Return whose docstring each is in a module, by its text, and the line before each owner's.
+
+    An owner without a docstring has the line before its own.
+    """
     found: dict[str, list[tuple[str, int]]] = {}
+    owners: dict[str, int] = {}
     nodes: list[tuple[ast.AST, str]] = [(ast.parse(source), module)]
     for node, name in nodes:  # which grow
         own = name
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             own = f"{name}.{node.name}"
+            owners[own] = node.lineno - 1
         if isinstance(node, _DOCUMENTED) and (docstring := ast.get_docstring(node)):
-            found.setdefault(docstring, []).append((own, node.body[0].lineno - 1))
+            owners[own] = node.body[0].lineno - 1
+            found.setdefault(docstring, []).append((own, owners[own]))
         nodes += [(child, own) for child in ast.iter_child_nodes(node)]
-    return found
+    return found, owners
 
 
 def line_of(test: doctest.DocTest, example: doctest.Example) -> int:

@@ -134,9 +134,15 @@ def test_a_docstring_that_a_property_is_given_has_examples(folder: Path) -> None
     source = (
         "import functools\n\nclass A:\n"
         "    b = functools.cached_property(lambda self: 1)\n"
-        "    b.__doc__ = '>>> 2\\n9\\n'\n"
+        "    b.__doc__ = '''\n>>> 2\n9\n'''\n"
     )
-    assert [outcome.kind for outcome in checked(folder, source)] == [Kind.DRIFT]
+    assert [(o.kind, o.line) for o in checked(folder, source)] == [(Kind.DRIFT, 6)]
+
+
+def test_a_docstring_that_a_decorator_makes_has_the_line_of_its_function(folder: Path) -> None:
+    makes = "def made(f):\n    f.__doc__ = f'>>> {1 + 1}\\n9'\n    return f\n"
+    source = f"{makes}'''Not this.'''\n@made\ndef b():\n    'x' or 1\n"
+    assert [(o.kind, o.line) for o in checked(folder, source)] == [(Kind.DRIFT, 6)]
 
 
 @pytest.mark.parametrize(("number", "kind"), [(1, Kind.VERIFIED), (3, Kind.DRIFT)])
