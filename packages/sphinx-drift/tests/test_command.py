@@ -25,6 +25,7 @@ from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import Task, plan_runs
+from sphinx_drift.search import find_pages
 from sphinx_drift.settings import Settings
 
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n```{expected-output}\ngood\n```\n'
@@ -142,9 +143,9 @@ def test_linked_folders_are_followed_and_environments_left_out(sign: str, tmp_pa
     (pages / "linked").symlink_to(real)
     (pages / "other").symlink_to(real)  # perhaps of another book
     (real / "loop").symlink_to(pages)
-    found = list(command._paths([pages]))  # noqa: SLF001
+    found = list(find_pages([pages]))
     assert found == [pages / "linked" / "page.md", pages / "other" / "page.md"]
-    assert list(command._paths([made])) == [made / "page.md"]  # noqa: SLF001
+    assert list(find_pages([made])) == [made / "page.md"]
 
 
 def test_crash_of_the_command_is_no_drift(
