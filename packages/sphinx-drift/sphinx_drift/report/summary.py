@@ -130,7 +130,8 @@ def describe_environment(results: Iterable[PageResult], *, full: bool = False) -
         return " and ".join(with_torch or descriptions)
     # A kernel that was stopped couldn't be asked.
     kinds = {outcome.kind for result in results for outcome in result.outcomes}
-    return "environment unknown" if kinds & {Kind.VERIFIED, Kind.DRIFT} else "nothing was run"
+    ran = kinds & {Kind.VERIFIED, Kind.DRIFT} or any(result.silent for result in results)
+    return "environment unknown" if ran else "nothing was run"
 
 
 def _described(environment: Mapping[str, str], *, full: bool) -> str:

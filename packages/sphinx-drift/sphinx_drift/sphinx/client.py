@@ -89,8 +89,9 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             everything = Execution(frozenset(cell.index for cell in page.cells))
             # MyST-NB's client may have replaced the notebook by one from its cache.
             result = judge_page(page, its.notebook, everything, file=file_of(env))
-            if result.outcomes:
-                record(env, *result.outcomes, cells=result.cells)
+            if result.outcomes or result.silent:
+                known = {"silent": result.silent, "is_notebook": result.is_notebook}
+                record(env, *result.outcomes, cells=result.cells, **known)
         for claim in claims:
             record(env, Outcome(Kind.UNREADABLE, claim.line, message=_UNSEEN))
 

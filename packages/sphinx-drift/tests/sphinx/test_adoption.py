@@ -23,6 +23,9 @@ HALF = f"# Half\n\n{cell('print(3)', '3')}\n\n{cell('print(4)')}"
 COMPLETE = FRONT.replace("---\n\n", "drift: {complete: true}\n---\n\n")
 
 
+RUN = code("print(1)", count=1)
+
+
 def stripped(*stored: str) -> str:
     """Return a notebook of three cells, with the outputs of the first ones."""
     outputs = [[stream(f"{text}\n")] for text in stored] + [[]] * 3
@@ -68,6 +71,13 @@ def test_book_of_no_expectations_is_as_green_as_without_the_checker(book: Book) 
     assert built.last.startswith("nothing was checked, 1 output on 1 page has no expectation")
 
 
+def test_a_notebook_that_a_run_has_left_silent_is_counted(book: Book) -> None:
+    put(book, a_ipynb=writes(notebook(code("x = 1", count=1), code("pass", count=2))))
+    built = book.build()
+    assert built.status == 0
+    assert built.last.startswith("0 outputs verified on 1 page, 2 cells silent, as stored (env")
+
+
 # What fails of a book that requires the pages whose names begin so to be complete.
 REQUIRED = {
     "listed.md": (FRONT + HALF, "17", "undocumented"),
@@ -81,6 +91,7 @@ REQUIRED = {
     "apart.md": (FRONT + HALF.replace("```{exp", "prose\n\n```{exp"), "15", "no-cell"),
     "stored.ipynb": (stripped("0", "1", "3"), "cell 3 (line 1)", "drift"),
     "half-stored.ipynb": (stripped("5"), "cell 1 (line 1)", "drift"),
+    "emptied.ipynb": (writes(notebook(RUN)), "cell 1 (line 1)", "undocumented"),
     # What can't be read costs no other page its result.
     "broken.ipynb": ("{", "1", "unreadable"),
     "source.ipynb": (stripped("0").replace('"print(0)"', "null"), "1", "unreadable"),
