@@ -53,11 +53,16 @@ def pytest_configure(config: pytest.Config) -> None:
     if device:
         print(f"pages and examples compute on {device}", file=sys.stderr)
     if config.option.drift_doctests:
-        config.option.doctestmodules = True  # a conftest.py may ask for it
         patch = pytest.MonkeyPatch()
         for name in ("_exit", "execv", "execve"):  # the other ways call one of these
             patch.setattr(os, name, partial(_refuse_exit, os.getpid(), name, getattr(os, name)))
         config.add_cleanup(patch.undo)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Tell a conftest.py that asks whether docstrings are tests; plugins were told before."""
+    if session.config.option.drift_doctests:
+        session.config.option.doctestmodules = True
 
 
 def _refuse_exit(pid: int, name: str, leave: Callable[..., NoReturn], *arguments: Any) -> NoReturn:

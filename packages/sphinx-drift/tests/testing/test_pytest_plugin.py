@@ -372,10 +372,16 @@ def test_a_module_that_lacks_another_is_skipped_if_pytest_is_asked_to(
     result.assert_outcomes(passed=1, **outcome)
 
 
-def test_a_conftest_is_told_that_there_are_docstrings(pytester: pytest.Pytester) -> None:
+def test_a_conftest_is_told_that_there_are_docstrings_and_plugins_are_not(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makeconftest(
+        "import pytest\n"
+        "@pytest.hookimpl(trylast=True)\n"
+        "def pytest_configure(config):\n"  # as pytest-doctestplus asks, to give way to pytest
+        "    assert not config.getoption('--doctest-modules')\n"
         "def pytest_collection_modifyitems(config, items):\n"
-        "    items[:] = items if config.getoption('--doctest-modules') else []"
+        "    items[:] = items if config.getoption('--doctest-modules') else []\n"
     )
     pytester.makepyfile(mine='""">>> 1\n1\n"""\n')
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", "mine.py")
