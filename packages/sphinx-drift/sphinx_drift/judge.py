@@ -66,7 +66,11 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
             found = [*CellCheck(cell, output, full, run).outcomes()]
             outcomes += found
             is_claim = cell.is_claim and page.is_notebook and not SKIPS & cell.tags
-            silent += is_claim and not (found or any(output.drawn))
+            has_code = any(
+                not row.startswith("#") for row in cell.source.split("\n") if row.strip()
+            )
+            shows = found or output.pieces or any(output.drawn)
+            silent += is_claim and has_code and not shows
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
             message = traceback.format_exc(limit=-3)
             outcomes.append(outcome_of(cell, Kind.COULD_NOT_CHECK, message=message))

@@ -324,17 +324,18 @@ def test_a_page_on_which_nothing_is_compared_passes_if_it_only_draws(
 
 
 @pytest.mark.parametrize(
-    ("count", "status", "told"),
+    ("cells", "status", "told"),
     [
-        (3, 0, "0 outputs verified on 1 page, 1 cell silent, as stored"),
-        (None, 2, "nothing here is documented, by an expectation"),
+        ([code("x = 1", count=3)], 0, "0 outputs verified on 1 page, 1 cell silent, as stored"),
+        ([code("x = 1", count=3), "print(x)"], 2, "1 output on 1 page has no expectation"),
+        (["x = 1"], 2, "nothing here is documented, by an expectation"),
     ],
 )
 def test_a_notebook_that_prints_nothing_passes_if_a_run_has_left_it_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], count: int | None, status: int, told: str
+    cells: list[Any], status: int, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "functions.ipynb"
-    path.write_text(v4.writes(notebook(code("def one(): return 1", count=count))), "utf-8")
+    path.write_text(v4.writes(notebook(*cells)), "utf-8")
     assert command.main([str(path)]) == status
     printed = capsys.readouterr()
     assert told in printed.out + printed.err

@@ -530,6 +530,22 @@ def test_only_a_kernel_that_counts_from_zero_says_so_of_a_cell_that_was_run(
     assert kinds(outcomes(page, run)) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("source", "outputs", "silent"),
+    [
+        ("x = 1", [], 1),
+        ("# Your code:\n", [], 0),
+        ("log()", [stream("w\n", "stderr")], 0),
+        ("draw()", [v4.new_output("display_data", PICTURE)], 0),
+    ],
+)
+def test_a_cell_is_silent_if_it_could_print_and_does_not(
+    source: str, outputs: list[NotebookNode], silent: int
+) -> None:
+    run = notebook(code(source, *outputs, count=1))
+    assert outcomes(read_notebook(run), run).silent == silent
+
+
 @pytest.mark.parametrize("is_complete", [False, True])
 def test_a_notebook_without_any_output_though_its_cells_were_run_fails_once(
     *, is_complete: bool

@@ -14,6 +14,8 @@ _ATOM = re.compile(r"(?s)\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.")
 """An atom of a regular expression: what is escaped, a set of characters, or one character."""
 _TIME = r"(?<!\d)\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
 
+_COLORS = r"(?:\x1b\[[\d;]*m)*"
+
 
 class Filter(NamedTuple):
     """What is replaced by its name in the documented and the executed text."""
@@ -129,10 +131,11 @@ DEFAULTS = (
     ),
     # No object has an address of fewer digits: a person wrote `at 0x10`.
     Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
-    Filter(  # In a line as wide as the terminal.
+    Filter(  # In a line as wide as the terminal, with its colors.
         re.compile(
-            r"(?m:^)(?:=+ )?((?:(?:, )?\d+ (?:passed|failed|errors?|skipped|warnings?|deselected"
-            r"|xfailed|xpassed))+|no tests ran) in \d+\.\d\ds(?: \(\d+:\d\d:\d\d\))?(?: =+)?(?m:$)"
+            rf"(?m:^)(?:{_COLORS}=+ )?((?:(?:{_COLORS}, )?{_COLORS}\d+ (?:passed|failed|errors?"
+            rf"|skipped|warnings?|deselected|xfailed|xpassed))+|{_COLORS}no tests ran){_COLORS}"
+            rf" in \d+\.\d\ds(?: \(\d+:\d\d:\d\d\))?{_COLORS}(?: =+{_COLORS})?(?m:$)"
         ),
         *("time of pytest", r"\1 in <time>"),
     ),

@@ -42,10 +42,8 @@ def is_nothing(results: Sequence[PageResult]) -> bool:
     kinds = {outcome.kind for result in results for outcome in result.outcomes}
     if any(kind is Kind.VERIFIED or kind.fails for kind in kinds):
         return False
-    if any(result.silent for result in results):
-        return False
     says_more = kinds & {Kind.NO_EXPECTATION, Kind.UNCHECKED} or any(p.left_out for p in results)
-    return bool(says_more) or not any(result.not_text for result in results)
+    return bool(says_more) or not any(result.not_text or result.silent for result in results)
 
 
 def _verified(result: PageResult) -> int:
