@@ -120,8 +120,9 @@ def read_settings(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return what the settings `drift_*` mean, and MyST-NB's timeout."""
     ours = {entry.name: settings.get(f"drift_{entry.name}") for entry in entries(Place.CONF)}
     changed = read_table(ours, Place.CONF, folder)
-    patterns = settings.get(name := "nb_execution_excludepatterns", ())
-    if isinstance(patterns, str) or not all(isinstance(pattern, str) for pattern in patterns):
+    patterns = settings.get(name := "nb_execution_excludepatterns") or ()
+    is_list = isinstance(patterns, (list, tuple, set, frozenset))
+    if not is_list or not all(isinstance(pattern, str) for pattern in patterns):
         raise ValueError(f"{name} must be a list of patterns; got {patterns!r}")
     timeout = settings.get(name := "nb_execution_timeout")
     if timeout in (None, _STOCK_TIMEOUT):

@@ -265,6 +265,7 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
             "execute:\n  exclude_patterns: a.md",
             "nb_execution_excludepatterns must be a list of patterns; got 'a.md'",
         ),
+        ("_config.yml", "execute:\n  exclude_patterns: 5", "patterns; got 5"),
         ("_config.yml", "a: [", "while parsing"),
     ],
 )

@@ -15,6 +15,8 @@ from sphinx_drift.source.update_page import Fixes
 
 _BETWEEN = re.compile(r"[\s:,]*")
 """What parts names and values in JSON."""
+_VERSIONS = {"version_major": 2, "version_minor": 0}
+"""What Jupyter stores beside the states of widgets."""
 
 
 def notebook_with_outputs(text: str, fixes: Fixes) -> str:
@@ -50,7 +52,7 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
         found = _states_in([*after.values()], of_run.get("state", {}))
         of_type = stored["metadata"].get("widgets", {}).get(mime, {})
         states = of_type.get("state", of_type)  # Colab stores nothing else
-        versions = of_type if "state" in of_type else of_run
+        versions = next((each for each in (of_type, of_run) if "state" in each), _VERSIONS)
         replaced = _states_in([before[index] for index in after], states)
         gone = replaced.keys() - _states_in(left, states).keys()
         kept = {name: state for name, state in states.items() if name not in gone}

@@ -515,6 +515,16 @@ def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path, *, is_of_cola
     assert {*after.metadata.widgets[mime].state} == {"kept", "both", "shown", "new", "in"}
 
 
+def test_colabs_states_of_widgets_that_are_gone_leave_no_mixture(tmp_path: Path) -> None:
+    mime, view = (f"application/vnd.jupyter.widget-{end}+json" for end in ("state", "view"))
+    slider = nbformat.v4.new_output("display_data", {view: {"model_id": "a1"}})
+    path = tmp_path / "notebook.ipynb"
+    stored = notebook(code("print(1)", slider), widgets={mime: {"a1": {}}})
+    path.write_text(nbformat.writes(stored), "utf-8")
+    after = nbformat.reads(changed(path).after, as_version=4)
+    assert after.metadata.widgets[mime] == {"version_major": 2, "version_minor": 0, "state": {}}
+
+
 # Writing ------------------------------------------------------------------------------
 
 
