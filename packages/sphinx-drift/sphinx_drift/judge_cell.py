@@ -101,11 +101,11 @@ class CellCheck:
         if cell.index not in execution.executed:
             message = failure.message if failure is not None and failure.index is None else ""
             return outcome_of(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
-        if cell.expectations or self.run.page.complete:
-            if SKIPS & cell.tags:
-                return self._skipped()
-            if self._raised and not cell.may_raise:
-                return outcome_of(cell, Kind.RAISED, message=output.error)
+        is_expected = bool(cell.expectations) or self.run.page.complete
+        if SKIPS & cell.tags and (is_expected or any(cell.drawn or ())):
+            return self._skipped()
+        if is_expected and self._raised and not cell.may_raise:
+            return outcome_of(cell, Kind.RAISED, message=output.error)
         return None
 
     def _skipped(self) -> Outcome:

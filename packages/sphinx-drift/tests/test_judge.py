@@ -215,6 +215,9 @@ def test_skipped_cell_is_counted_and_its_expectation_fails(
     assert result.outcomes[0].body_line == (21 if expectations else 0)  # the mark stands there
     stored = replace(page, is_notebook=True)  # its tag is all that its author can say
     assert kinds(outcomes(stored, printing([]))) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+    drawn = replace(page.cells[0], expectations=(), drawn=(1, 0), is_claim=True)
+    some = replace(stored, cells=(drawn,), complete=False)
+    assert kinds(outcomes(some, printing([]))) == [Kind.UNCHECKED]
     glued = replace(stored, cells=(replace(page.cells[0], glued=("loss",)),))
     assert kinds(outcomes(glued, printing([]))) == [Kind.QUOTATION]
 
