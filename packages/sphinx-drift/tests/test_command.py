@@ -339,6 +339,10 @@ def test_a_notebook_that_prints_nothing_passes_if_a_run_has_left_it_so(
     assert command.main([str(path)]) == status
     printed = capsys.readouterr()
     assert told in printed.out + printed.err
+    if status == 0:  # beside an output that is compared, what is silent isn't counted
+        (tmp_path / "page.md").write_text(FRONT + cell("1", "1"), "utf-8")
+        assert command.main([str(tmp_path)]) == 0
+        assert capsys.readouterr().out.startswith("1 output verified on 1 page (")
 
 
 @pytest.mark.parametrize(("documented", "status"), [("0.429637", 0), ("0.41", 1)])

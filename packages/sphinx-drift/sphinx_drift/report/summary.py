@@ -55,12 +55,21 @@ def _verified(result: PageResult) -> int:
 
 def _on_pages(results: Iterable[PageResult], noun: str) -> str:
     """Say on how many pages something was compared or counted."""
+    results = list(results)
+    is_told = bool(_silent(results))
     number = sum(
-        bool(result.not_text or result.silent)
+        bool(result.not_text or (is_told and result.silent))
         or any(o.kind is not Kind.NO_EXPECTATION for o in result.outcomes)
         for result in results
     )
     return f" on {many(number, 'page')}" if noun == "output" else ""
+
+
+def _silent(results: Iterable[PageResult]) -> int:
+    """Count the cells that stayed silent, if no output of any page was compared."""
+    results = list(results)
+    kinds = {outcome.kind for result in results for outcome in result.outcomes}
+    return 0 if kinds & {Kind.VERIFIED, Kind.DRIFT} else sum(result.silent for result in results)
 
 
 def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterator[str]:
@@ -80,7 +89,7 @@ def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterat
             yield f"{number} {name}"
     for number, noun, end in (
         (kinds[Kind.OTHER_VARIANT], "variant", "not looked at here"),
-        (0 if verdicts else sum(r.silent for r in results), "cell", "silent, as stored"),
+        (_silent(results), "cell", "silent, as stored"),
         (not_text["pictures"], "picture", "not compared"),
         (not_text["widgets"], "widget", "not compared"),
         (sum(not result.was_run for result in results), "page", "not run again"),
