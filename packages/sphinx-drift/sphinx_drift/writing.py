@@ -1,29 +1,45 @@
 """Write changed files, if git can undo it, and say what was written."""
 
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from sphinx_drift.source.update import Change, read_exactly
+
+_NOT_KEPT = ("not in 'HEAD'", "object name 'HEAD'", "not a git repository (or")
+"""What git says of a file that no commit has."""
 
 
 def irreversible(paths: Iterable[Path]) -> list[str]:
     """Return why git couldn't undo what is written into some files, a reason for each of those."""
     reasons = []
+    environment = os.environ | {"LC_ALL": "C"}
     for path in paths:
         file = path.resolve()  # which is written, where the name is that of a link
         command = ["git", "cat-file", "--filters", f"HEAD:./{file.name}"]
         try:
-            kept = subprocess.run(command, cwd=file.parent, capture_output=True, check=False)
+            kept = subprocess.run(
+                command, cwd=file.parent, env=environment, capture_output=True, check=False
+            )
         except FileNotFoundError:
             return ["there is no git"]
         if kept.returncode:
-            reasons.append(f"{path} is untracked")
-        elif kept.stdout != file.read_bytes():
+            said = " ".join(kept.stderr.decode(errors="replace").split())
+            is_untracked = any(words in said for words in _NOT_KEPT)
+            reason = "is untracked" if is_untracked else f"can't be read by git ({said})"
+            reasons.append(f"{path} {reason}")
+        elif _lines(kept.stdout) != _lines(file.read_bytes()):
             reasons.append(f"{path} has changes that are not committed, or that a filter removes")
     return reasons
+
+
+def _lines(text: bytes) -> bytes:
+    """Leave out how lines end, which git's settings may say."""
+    return text.replace(b"\r\n", b"\n")
 
 
 def write(changes: Sequence[Change]) -> int:
@@ -56,6 +72,8 @@ def _write(change: Change) -> str:
     try:
         new.write_bytes(change.after.encode())
         shutil.copymode(path, new)
+        with suppress(PermissionError, AttributeError):  # in a container the user may be another
+            os.chown(new, path.stat().st_uid, path.stat().st_gid)
         new.replace(path)
     except (OSError, UnicodeEncodeError) as error:  # a full disk, say
         return str(error)

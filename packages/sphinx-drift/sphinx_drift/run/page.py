@@ -239,8 +239,10 @@ async def _end_of(client: LimitedClient) -> str:
     status = await manager.provisioner.poll()
     if status is None or status >= 0:
         return f"the page's process ended by itself, with exit status {status}"
-    memory = ": the machine may be out of memory" if -status == signal.SIGKILL else ""
-    return f"the page's process was killed by {signal.Signals(-status).name}{memory}"
+    message = f"the page's process was killed by {signal.Signals(-status).name}"
+    if -status == signal.SIGKILL:
+        message += ": the machine may be out of memory; `taskset -c 0` lets fewer pages run at once"
+    return message
 
 
 async def _ask(

@@ -8,7 +8,8 @@ import sys
 import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from sphinx_drift.run.choice import DEVICE_VARIABLE, chosen_runner
@@ -80,11 +81,25 @@ def _pages_at_a_time() -> int:
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     pages = _AHEAD_PER_CORE * cores if chosen_runner() == "fork" else cores
     if hasattr(os, "sysconf"):
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        pages = min(pages, memory // _MEMORY_PER_PAGE)
+        pages = min(pages, memory_limit() // _MEMORY_PER_PAGE)
         if (descriptors := os.sysconf("SC_OPEN_MAX")) > 0:  # -1 is no limit
             pages = min(pages, descriptors // _DESCRIPTORS_PER_PAGE)
     return max(1, pages)
+
+
+def memory_limit(
+    groups: Path = Path("/proc/self/cgroup"), mounted: Path = Path("/sys/fs/cgroup")
+) -> int:
+    """Return how many bytes this process may use: the machine's, or its container's if less."""
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for row in groups.read_text("utf-8").splitlines() if groups.exists() else ():
+        _, controllers, group = row.split(":", 2)
+        folder = mounted / controllers / group.lstrip("/")
+        for each in (folder, *folder.parents):
+            for name in ("memory.max", "memory.limit_in_bytes"):
+                with suppress(OSError, ValueError):  # "max" is no limit
+                    limits.append(int((each / name).read_text("utf-8")))
+    return min(limits)
 
 
 def _key(job: Job) -> bytes:

@@ -15,7 +15,7 @@ from processes import wait_until
 
 from sphinx_drift.run import run
 from sphinx_drift.run.host import HOST
-from sphinx_drift.run.pool import Pool
+from sphinx_drift.run.pool import Pool, memory_limit
 from sphinx_drift.run.results import Request
 
 NOTE = "import os\nwith open('ran', 'a') as ran:\n    print(os.environ.get('LATER'), file=ran)"
@@ -64,6 +64,24 @@ def test_page_that_somebody_waits_for_overtakes_the_others(tmp_path: Path) -> No
     run.queue([(page, request) for page in (*others, notebook("1"))])
     assert run.execute(notebook("1"), request).failure is None
     assert not (tmp_path / "late").exists()
+
+
+@pytest.mark.parametrize(
+    ("row", "file"),
+    [
+        ("0::/slice/box", "slice/memory.max"),
+        ("4:memory:/box/of/another/view", "memory/memory.limit_in_bytes"),
+    ],
+)
+def test_no_more_memory_is_counted_on_than_the_container_has(
+    row: str, file: str, tmp_path: Path
+) -> None:
+    (tmp_path / "group").write_text(f"1:cpu,cpuacct:/\n{row}\n")
+    (tmp_path / file).parent.mkdir()
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / file).write_text("1048576\n")
+    assert memory_limit(tmp_path / "group", tmp_path) == 2**20
+    assert memory_limit(tmp_path / "none", tmp_path) > 2**20
 
 
 def test_request_that_fails_says_why_and_others_are_served(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import io
 import json
+import os
 import re
 import subprocess
 from dataclasses import replace
@@ -550,6 +551,13 @@ def test_writes_whole_files_or_none(
     assert ({*tmp_path.iterdir()}, link.is_symlink()) == ({path, link}, True)
 
 
+def test_a_file_keeps_its_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, owners = put(tmp_path), []
+    monkeypatch.setattr(os, "chown", lambda _, *owner: owners.append(owner))
+    assert write([Change(path, FRONT, "c\n")]) == 0
+    assert owners == [(path.stat().st_uid, path.stat().st_gid)]
+
+
 def test_what_git_could_not_bring_back_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -575,5 +583,11 @@ def test_what_git_could_not_bring_back_is_named(
         *("changed.md", "new.md", "cleaned.md", "link.md"),
     ]
     assert ["is untracked" in reason for reason in reasons] == [False, True, False, False]
+    paths[0].write_bytes(paths[0].read_bytes().replace(b"\n", b"\r\n"))  # as core.autocrlf does
+    assert not irreversible(paths[:1])
+    monkeypatch.setenv("GIT_DIR", "nowhere")
+    assert irreversible(paths[:1]) == [
+        f"{paths[0]} can't be read by git (fatal: not a git repository: 'nowhere')"
+    ]
     monkeypatch.setenv("PATH", "")
     assert irreversible(paths) == ["there is no git"]
