@@ -33,7 +33,8 @@ def to_github(results: Sequence[PageResult], *, required: bool = True) -> Iterat
 
 def _in_repository(file: str) -> str:
     """Return the name of a file as GitHub knows it, wherever in its repository this runs."""
-    root, path = os.environ.get("GITHUB_WORKSPACE", ""), Path(file).absolute()
+    root = os.environ.get("GITHUB_WORKSPACE", "")
+    path = Path(os.path.abspath(file))  # noqa: PTH100 - GitHub knows no ".."
     return path.relative_to(root).as_posix() if root and path.is_relative_to(root) else file
 
 

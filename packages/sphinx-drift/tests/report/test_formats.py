@@ -57,7 +57,7 @@ def test_annotation_names_the_file_as_the_repository_does(
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
-    files = ("page.md", str(tmp_path / "page.md"), "/elsewhere/page.md")
+    files = ("page.md", "../page.md", str(tmp_path / "page.md"), "/elsewhere/page.md")
     lines = to_github([page(drift("1", "2"), file=file) for file in files])
     names = [line.partition("file=")[2].partition(",")[0] for line in lines]
-    assert names == ["sub/page.md", "page.md", "/elsewhere/page.md"]
+    assert names == ["sub/page.md", "page.md", "page.md", "/elsewhere/page.md"]
