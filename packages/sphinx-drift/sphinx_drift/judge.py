@@ -78,7 +78,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     all_ran = not any(outcome.kind is Kind.NOT_EXECUTED for outcome in outcomes)
     if failure and failure.index is None and all_ran:
         # Something broke later: no cell reports it.
-        outcomes.append(Outcome(Kind.COULD_NOT_CHECK, 1, message=failure.message))
+        outcomes.append(Outcome(Kind[failure.kind.name], 1, message=failure.message))
     if page.is_stripped:
         outcomes = _as_one(outcomes)
     is_checked = silent or any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)

@@ -190,7 +190,7 @@ def test_what_is_glued_is_documented(
 
 
 @pytest.mark.parametrize(
-    ("executed", "expected"), [((), Kind.NOT_EXECUTED), ((0,), Kind.COULD_NOT_CHECK)]
+    ("executed", "expected"), [((), Kind.NOT_EXECUTED), ((0,), Kind.DEAD_KERNEL)]
 )
 def test_a_failure_in_no_cell_is_no_pass(executed: tuple[int, ...], expected: Kind) -> None:
     execution = Execution(frozenset(executed), Failure(Ending.DEAD_KERNEL, None, "no answer"))

@@ -21,7 +21,7 @@ _LITERAL = {
 """Directives whose content isn't Markdown, and none: a cell in them is only shown."""
 _OPENING = re.compile(
     r"(?:[\s>]|[-*+] |\d+[.)] )*(?P<markup>`{3,}|~{3,}|:{3,})\s*"
-    r"(?:\{?expected[-_ ]?outputs?(?:\}|\s*$)|\{(?P<name>[\w-]+)\})",
+    r"(?:\{?\s*expected[-_ ]?outputs?(?:\s*\}|\s*$)|\{\s*(?P<name>[\w-]+)\s*\})",
     re.IGNORECASE,
 )
 _LIKENESS = 0.85

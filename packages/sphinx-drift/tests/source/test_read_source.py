@@ -227,7 +227,7 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
         (f"~~~{{code-cell}}\n'''\n{CELL}'''\n~~~\n", Kind.NOT_READ, [8]),
         (f"~~~md\n{CELL}~~~\n", Kind.NOT_READ, []),
         (f"~~~md\n{CELL}~~~md\n{CELL}~~~\n", Kind.NOT_READ, [7, 11]),
-        ("```{expected_output}\n3\n```\n```{Expected-Outputs}\n3\n```\n", Kind.NOT_READ, [6, 9]),
+        ("```{expected_output}\n3\n```\n```{ Expected-Outputs }\n3\n```\n", Kind.NOT_READ, [6, 9]),
         (
             "```{expected-ouput}\n3\n```\n:::{code_cell}\n:::\n```{code-block}\n```\n",
             Kind.NOT_READ,
