@@ -213,6 +213,9 @@ class PageResult:
 _REMOVING = ("remove-cell", "remove-output", "remove_cell", "remove_output")
 """The tags that hide what a cell prints from readers."""
 
+HELP = "help, which only some of Jupyter's programs store"
+"""Why what a notebook has stored below `name?` is unchecked: a run that nothing shows has none."""
+
 
 @dataclass(frozen=True)
 class Expectation:

@@ -549,6 +549,24 @@ def test_a_cell_is_silent_if_it_could_print_and_does_not(
     assert outcomes(read_notebook(run), run).silent == silent
 
 
+@pytest.mark.parametrize(
+    ("source", "stored", "expected"),
+    [
+        ("f = 1\n?f\n", shown(text_plain="Type: int"), [Kind.UNCHECKED]),
+        ("np.mean??", shown(text_plain="Type: int"), [Kind.UNCHECKED]),
+        ("f?", stream("Type: int"), [Kind.NO_OUTPUT]),
+        ("'f?'", shown(text_plain="Type: int"), [Kind.NO_OUTPUT]),
+    ],
+)
+def test_help_that_a_program_stored_is_unchecked(
+    source: str, stored: NotebookNode, expected: list[Kind]
+) -> None:
+    run = notebook(code(source, stored, count=1))
+    page = read_notebook(run)
+    run.cells[0].outputs = []
+    assert kinds(outcomes(page, run)) == expected
+
+
 @pytest.mark.parametrize("is_complete", [False, True])
 def test_a_notebook_without_any_output_though_its_cells_were_run_fails_once(
     *, is_complete: bool

@@ -139,7 +139,8 @@ class _Runner(doctest.DocTestRunner):
         line = line_of(test, example)
         body = example.source.count("\n") + example.want.count("\n")
         self._flags[line] = self.optionflags
-        body_line = line + body - outcome.documented.count("\n")
+        # Above the message of an error stands its traceback, which isn't compared.
+        body_line = line + body - (example.exc_msg or example.want).count("\n")
         self._outcomes[line] = replace(outcome, line=line, body_line=body_line)
 
     def report_success(

@@ -145,6 +145,19 @@ def test_a_docstring_that_a_decorator_makes_has_the_line_of_its_function(folder:
     assert [(o.kind, o.line) for o in checked(folder, source)] == [(Kind.DRIFT, 6)]
 
 
+@pytest.mark.parametrize(
+    ("example", "line"),
+    [
+        (">>> print(*'ab', sep=chr(10))\na\nc", 2),
+        (">>> print(*'ab', sep=chr(10))  # doctest: +NORMALIZE_WHITESPACE\na\nc", 2),
+        (">>> 1 / 0\nTraceback (most recent call last):\nZeroDivisionError: no", 3),
+    ],
+)
+def test_a_drift_has_the_line_of_the_documented_text(example: str, line: int, folder: Path) -> None:
+    first = check(folder, example)[0]
+    assert first.body_line - first.line == line - 1
+
+
 @pytest.mark.parametrize(("number", "kind"), [(1, Kind.VERIFIED), (3, Kind.DRIFT)])
 def test_a_second_run_changes_no_other_output(number: int, kind: Kind, folder: Path) -> None:
     flowing = ">>> print('a b', A + 0.2)  # doctest: +NORMALIZE_WHITESPACE\na  b 0.3000000000000001"
