@@ -262,7 +262,7 @@ class _Docstring(_Item, pytest.DoctestItem):
     noun = "example"
 
     def runtest(self) -> None:
-        file = self.nodeid.partition("::")[0]
+        file = os.path.relpath(self.path)
         settings = changed_by_environment(find_project(self.path.parent))
         self.result = check_examples(file, self.dtest, settings, flags=_option_flags(self.config))
         if self.conclude() == {Kind.UNCHECKED}:

@@ -207,6 +207,16 @@ def test_module(pytester: pytest.Pytester) -> None:
     )
 
 
+def test_a_module_is_named_from_where_pytest_is_called(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytester.makepyfile(mine=MODULE)
+    pytester.makeini("[pytest]")
+    monkeypatch.chdir(pytester.mkdir("docs"))
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "../mine.py")
+    result.stdout.fnmatch_lines(["../mine.py:22: drift: *"])
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_package(mode: str, pytester: pytest.Pytester) -> None:
     inner = '"""\n>>> from mine.inner import number\n>>> number\n3\n"""\n\nfrom . import two\n\n'
