@@ -60,7 +60,7 @@ class Kind(Enum):
     )
     TIMEOUT = (
         "a cell didn't end in time",
-        "make it faster, or raise `drift_timeout`, or the command's `--timeout`",
+        "make it faster, or raise `drift_timeout`, `--timeout` or the page's own limit",
         _STATUS_UNKNOWN,
     )
     OUTPUT_LIMIT = (
@@ -89,7 +89,7 @@ class Kind(Enum):
     )
     NOT_READ = (
         "what looks like a cell or an expectation isn't read as one",
-        "write `{expected-output}`, or end what it is part of; longer fences and `~~~` show cells",
+        "write `{code-cell}` or `{expected-output}`, or end what is open; `~~~` shows cells",
     )
     OPTION = (
         "an option of an expectation, a cell or a page can't be read",

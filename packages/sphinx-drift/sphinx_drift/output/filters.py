@@ -130,7 +130,7 @@ DEFAULTS = (
         r"\1",
     ),
     # No object has an address of fewer digits: a person wrote `at 0x10`.
-    Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
+    Filter(re.compile(rf"at {_COLORS}0x[0-9a-fA-F]{{6,}}"), "memory address", "at 0x0"),
     Filter(  # In a line as wide as the terminal, with its colors.
         re.compile(
             rf"(?m:^)(?:{_COLORS}=+ )?((?:(?:{_COLORS}, )?{_COLORS}\d+ (?:passed|failed|errors?"

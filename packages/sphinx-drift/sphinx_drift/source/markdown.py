@@ -35,6 +35,7 @@ NEWLINE = re.compile(r"\r\n?|\n")
 """The end of a line for Markdown and editors; `str.splitlines` has more, such as a form feed."""
 NEVER_RUN = "a code cell here is never run"
 NEVER_CHECKED = "an expectation here is never checked"
+_MISWRITTEN = "a cell begins with ```{code-cell}, in small letters and without a space"
 _SWALLOWED = "it is misspelt, indented, or in a fence, comment, HTML or formula that isn't ended"
 
 
@@ -54,6 +55,8 @@ class Fence(NamedTuple):
     """The line on which it ends, inclusive."""
     is_closed: bool
     """Whether it ends before the text around it does."""
+    is_nested: bool
+    """Whether it stands in anything else."""
     is_read: bool
     """Whether MyST-NB reads it as a cell or an expectation; mystmd reads all."""
 
@@ -67,6 +70,8 @@ class Fence(NamedTuple):
         """What it is where MyST-NB doesn't read it; of a cell it only warns."""
         if self.is_expectation:
             return Outcome(Kind.NESTED, self.first, message=NEVER_CHECKED)
+        if not (self.is_nested or self.is_read):
+            return Outcome(Kind.NOT_READ, self.first, message=_MISWRITTEN, if_complete=True)
         return Outcome(Kind.NESTED, self.first, message=NEVER_RUN, if_complete=True)
 
     def shows(self, markup: str) -> bool:
@@ -149,6 +154,7 @@ def _fence(token: Token, last_line: str, above: int) -> Fence:
     # MyST-NB takes only these for cells, and docutils any fence for an expectation.
     is_cell = token.type == "fence" and token.info.startswith("{code-cell}")
     first, last = token.map or (0, 0)
+    is_nested = bool(above or token.level)
     return Fence(
         name=directive.lower(),
         argument=argument.strip(),
@@ -157,7 +163,8 @@ def _fence(token: Token, last_line: str, above: int) -> Fence:
         first=above + first + 1,
         last=above + last,
         is_closed=bool(re.fullmatch(rf"[\s>]*{token.markup}{token.markup[0]}*\s*", last_line)),
-        is_read=not (above or token.level) and (is_cell or directive.lower() == DIRECTIVE),
+        is_nested=is_nested,
+        is_read=not is_nested and (is_cell or directive.lower() == DIRECTIVE),
     )
 
 

@@ -214,7 +214,10 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
         (f"`````{{a}}\n````{{b}}\n~~~python\n{CELL}````\n`````\n", Kind.NOT_READ, [9]),
         ("- item\n\n  ```{code-cell} ipython3\n  ```\n", Kind.NESTED, [8]),
         ("> ```{expected-output}\n> 1\n> ```\n", Kind.NESTED, [6]),
-        (":::{code-cell} ipython3\n:::\n", Kind.NESTED, [6]),
+        *(
+            (f"{opening} ipython3\n{opening[:3]}\n", Kind.NOT_READ, [6])
+            for opening in (":::{code-cell}", "``` {code-cell}", "```{Code-Cell}")
+        ),
         (f"````{{code-block}} markdown\n{CELL}````\n````markdown\n{CELL}````\n", Kind.NESTED, []),
         ("> ````markdown\n> ```{code-cell}\n> ```\n> ````\n", Kind.NESTED, []),
         ("> ````markdown\n> ```{code-cell}\n> ```\n", Kind.NOT_READ, [7]),
