@@ -39,10 +39,14 @@ def _has_marks(app: Sphinx) -> bool:
     return app.builder.format == "html" and app.builder.name != "epub"
 
 
-def add_style(app: Sphinx) -> None:
-    """Give pages the style of marks, before that of a theme."""
-    if _has_marks(app):
-        app.add_css_file(STYLE.name, priority=100)
+def add_marks(app: Sphinx) -> None:
+    """Have marks written, and give pages their style, before that of a theme."""
+    if not _has_marks(app):
+        return
+    app.add_css_file(STYLE.name, priority=100)
+    if (name := app.builder.name) in app.registry.translation_handlers:
+        # Others have nodes for this very builder, and so Sphinx looks for ours there alone.
+        app.add_node(drift_mark, override=True, **{name: (visit_mark, None)})
 
 
 def mark_of(outcome: Outcome, result: PageResult, ran_at: float) -> drift_mark:

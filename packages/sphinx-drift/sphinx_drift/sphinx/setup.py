@@ -9,7 +9,7 @@ from sphinx_drift.source.markdown import DIRECTIVE
 from sphinx_drift.sphinx.client import VerifyingParser
 from sphinx_drift.sphinx.directives import ExpectedOutput, NestedCell
 from sphinx_drift.sphinx.end_of_build import report_results
-from sphinx_drift.sphinx.marks import add_static_path, add_style, drift_mark, drop_marks, visit_mark
+from sphinx_drift.sphinx.marks import add_marks, add_static_path, drift_mark, drop_marks, visit_mark
 from sphinx_drift.sphinx.pages import end_workers, find_outdated, run_pages_ahead, showing_others
 from sphinx_drift.sphinx.quotations import (
     PrintedRole,
@@ -36,7 +36,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", before_reading)
     app.connect("config-inited", add_static_path)
     app.connect("builder-inited", read_settings)
-    app.connect("builder-inited", add_style)
+    app.connect("builder-inited", add_marks)
     app.connect("env-get-outdated", find_outdated)
     # Others may add pages before.
     app.connect("env-before-read-docs", run_pages_ahead, priority=sys.maxsize)

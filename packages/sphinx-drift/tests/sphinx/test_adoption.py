@@ -62,6 +62,15 @@ def test_outputs_without_expectations_are_built_as_ever_and_counted(book: Book) 
     assert checked == [bare(stock.outdir / name) for name in names]
 
 
+def test_marks_stand_beside_the_nodes_that_others_have_for_a_builder(book: Book) -> None:
+    other = "app.add_node(nodes.option_group, override=True, singlehtml=(id, id))"
+    book.configure("from docutils import nodes", "def setup(app):", f"    {other}")
+    put(book, index_md=FRONT + cell("print(1)", "1"))
+    built = book.build(builder="singlehtml")
+    assert built.status == 0, built.stderr
+    assert 'class="drift-mark drift-verified' in (built.outdir / "index.html").read_text("utf-8")
+
+
 def test_book_of_no_expectations_is_as_green_as_without_the_checker(book: Book) -> None:
     nested = "```{note}\n```{code-cell} ipython3\n1\n```\n```"
     glued = "\n\n{glue:text}`x`, {glue:text}`two.md::y`"  # of which stock only warns
