@@ -40,6 +40,16 @@ def _patterns(value: str | list[str], _origin: str, folder: Path) -> tuple[Patte
     return tuple(Pattern(text, folder) for text in value)
 
 
+def _folders(names: dict[str, str | PurePath], origin: str, folder: Path) -> dict[str, Path]:
+    """Return where each package is: in a folder that holds it, and that isn't its own."""
+    folders = {name: folder / path for name, path in names.items()}
+    for name, holds in folders.items():
+        last = name.rpartition(".")[2]
+        if not ((holds / last).exists() or any(holds.glob(f"{last}.*"))):
+            raise ValueError(f"{origin} must name the folder that holds {name!r}; got {holds}")
+    return folders
+
+
 def _environment(names: dict[str, str], origin: str, _folder: Path) -> dict[str, str]:
     """Return an environment, of what `report_environment` in `run/injected.py` reports."""
     reported = "capability device driver machine name numpy python system threads torch"
@@ -65,7 +75,7 @@ FOLDERS = Shape(
         isinstance(value, dict)
         and all(isinstance(folder, (str, PurePath)) for folder in value.values())
     ),
-    lambda value, _, folder: {name: folder / path for name, path in value.items()},
+    _folders,
 )
 FILTERS = Shape(
     "a list of filters",

@@ -7,6 +7,7 @@ from processes import python
 from small_book import cell
 
 from conftest import Book
+from sphinx_drift.shapes import FOLDERS
 
 FILES = {"mine": "mine/__init__.py", "single": "single.py", "space.there": "space/there.py"}
 """Modules of a project, one of a package without a file of its own."""
@@ -18,6 +19,17 @@ def put(folder: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("NUMBER = 1\n")
     return folder
+
+
+@pytest.mark.parametrize(("name", "folder"), [("mine", "src/mine"), ("other", "src")])
+def test_the_folder_named_is_the_one_that_holds_the_package(
+    name: str, folder: str, tmp_path: Path
+) -> None:
+    src = put(tmp_path / "src")
+    found = FOLDERS.meaning({"mine": "src", "single": "src", "space": src}, "it", tmp_path)
+    assert {*found.values()} == {src}
+    with pytest.raises(ValueError, match=f"it must name the folder that holds '{name}'; got .*"):
+        FOLDERS.meaning({name: folder}, "it", tmp_path)
 
 
 @pytest.mark.slow
