@@ -137,7 +137,7 @@ class _KernelClient(AsyncKernelClient):
             if not await self.is_alive():
                 raise RuntimeError("it died before it answered")
             if time.monotonic() > end:
-                raise TimeoutError(f"it didn't answer in {timeout} seconds")
+                raise TimeoutError(f"it didn't answer in {timeout} s")
 
 
 class _KernelSpecs(KernelSpecManager):
@@ -230,7 +230,7 @@ async def _run_cell(client: LimitedClient, cell: NotebookNode, index: int) -> Fa
 
 
 def _too_long(client: LimitedClient) -> str:
-    return f"it ran for more than {client.timeout} seconds"
+    return f"it ran for more than {client.timeout} s"
 
 
 async def _end_of(client: LimitedClient) -> str:

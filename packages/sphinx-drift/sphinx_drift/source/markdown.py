@@ -21,7 +21,8 @@ _LITERAL = {
 """Directives whose content isn't Markdown, and none: a cell in them is only shown."""
 _OPENING = re.compile(
     r"(?:[\s>]|[-*+] |\d+[.)] )*(?P<markup>`{3,}|~{3,}|:{3,})\s*"
-    r"(?:\{?\s*expected[-_ ]?outputs?(?:\s*\}|\s*$)|\{\s*(?P<name>[\w-]+)\s*\})",
+    r"(?:\{?\s*(?:expected[-_ ]?outputs?|code[-_ ]cells?)(?:\s*\}|(?: +\w+)?\s*$)"
+    r"|\{\s*(?P<name>[\w-]+)\s*\})",
     re.IGNORECASE,
 )
 _LIKENESS = 0.85

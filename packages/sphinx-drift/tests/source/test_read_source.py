@@ -237,6 +237,7 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
             [6, 9],
         ),
         ("```expected-output\n3\n```\n```python\nexpected_output\n```\n", Kind.NOT_READ, [6]),
+        ("```code-cell python\n3\n```\n```code-cells.py\n3\n```\n", Kind.NOT_READ, [6]),
         *((f"{before}```{{code-cell}}\n\n", Kind.NOT_READ, [6]) for before in ("    ", "\t")),
         ("A line\n     ```{code-cell}\n\n", Kind.NOT_READ, [7]),
         *((f"{before}```{{code-cell}}\n\n", Kind.NESTED, []) for before in (":", "~:")),
@@ -300,7 +301,12 @@ def test_a_cell_that_is_text_of_what_stands_above_it_fails(above: str, line: int
 
 @pytest.mark.parametrize(
     ("own", "is_ours"),
-    [("drift_complete: true", True), ("sphinx-drift: {complete: true}", True), ("draft: 1", False)],
+    [
+        ("drift_complete: true", True),
+        ("sphinx-drift: {complete: true}", True),
+        ("draft: 1", False),
+        ("drift:", False),
+    ],
 )
 def test_a_setting_that_a_page_says_by_another_name_is_a_problem(
     own: str, *, is_ours: bool
