@@ -26,9 +26,12 @@ from sphinx_drift.report.text import render
 from sphinx_drift.run.choice import COVERAGE_VARIABLE, chosen_runner
 from sphinx_drift.search import is_page, is_searched
 from sphinx_drift.settings import Settings, changed_by_environment, find_project
+from sphinx_drift.shapes import refuse_unknown
 from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
 
+_OF_PYTEST = ("ALLOW_BYTES", "ALLOW_UNICODE", "NUMBER")
+"""Flags that pytest's plugin adds to those of doctest when it first needs them."""
 _UNCHECKED = {Kind.NO_EXPECTATION, Kind.NOT_COMPARED, Kind.OTHER_VARIANT, Kind.UNCHECKED}
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
@@ -214,9 +217,9 @@ def _docstrings(
     """Yield a test for each docstring."""
     try:
         tests = find()
+        runner = doctest.DocTestRunner(optionflags=_option_flags(parent.config) if tests else 0)
     except ValueError as error:  # of an unknown option flag, say
         raise parent.CollectError(str(error)) from error
-    runner = doctest.DocTestRunner()  # pytest's items ask for one
     for test in tests:
         yield _Docstring.from_parent(parent, name=test.name, runner=runner, dtest=test)  # type: ignore[arg-type]
 
@@ -264,15 +267,21 @@ class _Docstring(_Item, pytest.DoctestItem):
     def runtest(self) -> None:
         file = os.path.relpath(self.path)
         settings = changed_by_environment(find_project(self.path.parent))
-        self.result = check_examples(file, self.dtest, settings, flags=_option_flags(self.config))
+        self.result = check_examples(file, self.dtest, settings, flags=self.runner.optionflags)
         if self.conclude() == {Kind.UNCHECKED}:
             lines = ", ".join(str(outcome.line) for outcome in self.result.outcomes)
             pytest.skip(f"{file}: {self.name}: nothing is compared on lines {lines}")
 
 
 def _option_flags(config: pytest.Config) -> int:
-    """Return the option flags that pytest has for examples."""
+    """Return the option flags that pytest has for examples.
+
+    Raises:
+        ValueError: If one has no such name.
+
+    """
     names = {*_setting(config, "doctest_optionflags")}
+    refuse_unknown(names, {*doctest.OPTIONFLAGS_BY_NAME, *_OF_PYTEST}, "doctest_optionflags")
     return sum(doctest.OPTIONFLAGS_BY_NAME.get(name, 0) for name in names)
 
 

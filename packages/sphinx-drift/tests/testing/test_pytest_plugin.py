@@ -404,11 +404,21 @@ def test_what_an_example_prints_is_written_below_it(pytester: pytest.Pytester) -
     result.stdout.fnmatch_lines(["*to do: write it below its example"])
 
 
-@pytest.mark.parametrize(("setting", "passed"), [("", 1), ("doctest_optionflags = SKIP", 0)])
+@pytest.mark.parametrize(
+    ("setting", "outcomes"),
+    [
+        ("", {"passed": 1}),
+        ("doctest_optionflags = ELLIPSIS NUMBER", {"passed": 1}),
+        ("doctest_optionflags = SKIP", {"skipped": 1}),
+        ("doctest_optionflags = SKPI", {"errors": 1}),
+    ],
+)
 def test_option_flags_are_those_of_pytest(
-    setting: str, passed: int, pytester: pytest.Pytester
+    setting: str, outcomes: dict[str, int], pytester: pytest.Pytester
 ) -> None:
     pytester.makeini(f"[pytest]\naddopts = -p no:hypothesispytest\n{setting}\n")
     pytester.makepyfile(mine='""">>> print("loss 0.6931")\nloss 0.6...\n"""\n')
     result = pytester.runpytest(*PLUGIN, "--drift-doctests")
-    result.assert_outcomes(passed=passed, skipped=1 - passed)
+    result.assert_outcomes(**outcomes)
+    if "errors" in outcomes:
+        result.stdout.fnmatch_lines(["*got 'SKPI'; did you mean 'SKIP'?*"])
