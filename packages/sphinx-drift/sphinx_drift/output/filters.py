@@ -1,20 +1,20 @@
 """Replace what varies from run to run by its name before texts are compared."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import NamedTuple
 
-from sphinx_drift.compare.lexer import NUMBER
+from sphinx_drift.compare.lexer import ESCAPE, NUMBER
 
 _WHOLE = re.compile(rf"\d+(?:,\d+)+|{NUMBER.pattern}|\w+", re.VERBOSE)
 """What a filter replaces as a whole, or not at all: a number with its sign, a word."""
 _ATOM = re.compile(r"(?s)\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.")
 """An atom of a regular expression: what is escaped, a set of characters, or one character."""
 _TIME = r"(?<!\d)\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
-
-_COLORS = r"(?:\x1b\[[\d;]*m)*"
+_ESCAPE = re.compile(ESCAPE)
 
 
 class Filter(NamedTuple):
@@ -28,25 +28,35 @@ class Filter(NamedTuple):
         r"""Replace each match that cuts no number or word in two, and count it.
 
         A pattern such as ``\w+`` may match `nan` and `inf`, which are numbers: it has to name them.
+        Colors and links say nothing, wherever they stand; those within a match go with it.
         """
-        if not self.pattern.search(text):
+        shown = _ESCAPE.sub("", text)
+        if not self.pattern.search(shown):
             return text
-        is_inside = bytearray(len(text) + 1)
-        for whole in _WHOLE.finditer(text):
+        is_inside = bytearray(len(shown) + 1)
+        for whole in _WHOLE.finditer(shown):
             is_inside[whole.start() + 1 : whole.end()] = b"\1" * (len(whole[0]) - 1)
         named = {*re.findall(r"\w+", re.sub(r"\\.", " ", self.pattern.pattern))}
-
-        def replacement(match: re.Match[str]) -> str:
-            is_empty = not match[0]
+        place, pieces, done = _places(text), list[str](), 0
+        for match in self.pattern.finditer(shown):
             is_cut = is_inside[match.start()] or is_inside[match.end()]
             hides_number = not named.issuperset(re.findall(r"\b(?:nan|inf)\b", match[0]))
-            if is_empty or is_cut or hides_number:
-                return match[0]
+            if not match[0] or is_cut or hides_number:
+                continue
+            pieces += text[done : place(match.start())], match.expand(self.shown)
+            done = place(match.end() - 1) + 1
             if counts is not None:
                 counts[self.name] += 1
-            return match.expand(self.shown)
+        return "".join([*pieces, text[done:]])
 
-        return self.pattern.sub(replacement, text)
+
+def _places(text: str) -> Callable[[int], int]:
+    """Return what gives the index in a text of a character that is shown, by its number."""
+    shifts, firsts = [0], list[int]()
+    for code in _ESCAPE.finditer(text):
+        firsts.append(code.start() - shifts[-1])
+        shifts.append(shifts[-1] + len(code[0]))
+    return lambda number: number + shifts[bisect_right(firsts, number)]
 
 
 def _wildcard_in(pattern: str) -> str:
@@ -130,12 +140,11 @@ DEFAULTS = (
         r"\1",
     ),
     # No object has an address of fewer digits: a person wrote `at 0x10`.
-    Filter(re.compile(rf"at {_COLORS}0x[0-9a-fA-F]{{6,}}"), "memory address", "at 0x0"),
-    Filter(  # In a line as wide as the terminal, with its colors.
+    Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
+    Filter(  # In a line as wide as the terminal.
         re.compile(
-            rf"(?m:^)(?:{_COLORS}=+ )?((?:(?:{_COLORS}, )?{_COLORS}\d+ (?:passed|failed|errors?"
-            rf"|skipped|warnings?|deselected|xfailed|xpassed))+|{_COLORS}no tests ran){_COLORS}"
-            rf" in \d+\.\d\ds(?: \(\d+:\d\d:\d\d\))?{_COLORS}(?: =+{_COLORS})?(?m:$)"
+            r"(?m:^)(?:=+ )?((?:(?:, )?\d+ (?:passed|failed|errors?|skipped|warnings?|deselected"
+            r"|xfailed|xpassed))+|no tests ran) in \d+\.\d\ds(?: \(\d+:\d\d:\d\d\))?(?: =+)?(?m:$)"
         ),
         *("time of pytest", r"\1 in <time>"),
     ),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from sphinx_drift.compare.lexer import plain
 from sphinx_drift.folders import OF_BOOK, OF_PROJECT, holds, upwards
 from sphinx_drift.output.filters import Filter
 
@@ -60,7 +61,7 @@ def _filter(root: str, shown: str) -> Filter:
 
 def names_in(text: str) -> Iterator[str]:
     """Yield the names of this machine and of its user that a text holds."""
-    host = socket.gethostname()
+    host, text = socket.gethostname(), plain(text)
     for name in dict.fromkeys((host, host.partition(".")[0], Path.home().name)):
         is_telling = len(name) > 2 and name.lower() not in _COMMON  # noqa: PLR2004 - `me`, `pi`
         if is_telling and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):

@@ -55,7 +55,14 @@ def test_a_filter_that_nothing_could_follow_is_refused(parts: tuple[Any, ...]) -
 def test_a_host_is_named_by_its_own_name_alone_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "box7.example.org")
     assert [*names_in("on box7, not on box77")] == ["box7"]
-    assert [*names_in("on box7.example.org")] == ["box7.example.org", "box7"]
+    assert [*names_in("on \x1b[35mbox7.example.org\x1b[0m")] == ["box7.example.org", "box7"]
+
+
+def test_a_path_is_named_whatever_its_color(tmp_path: Path) -> None:
+    """As rich writes one: its name in another color than its folder."""
+    paths = (f"\x1b[35m{folder}/\x1b[0m\x1b[95ma.py\x1b[0m" for folder in (tmp_path, "<book>"))
+    text, result = paths
+    assert apply_filters(text, machine_paths(tmp_path)) == result
 
 
 @pytest.mark.parametrize("prefix", ["/usr", "/usr/local"])
