@@ -30,8 +30,6 @@ from sphinx_drift.shapes import refuse_unknown
 from sphinx_drift.testing.docstrings import find_in_module, find_in_text
 from sphinx_drift.testing.examples import check_examples
 
-_OF_PYTEST = ("ALLOW_BYTES", "ALLOW_UNICODE", "NUMBER")
-"""Flags that pytest's plugin adds to those of doctest when it first needs them."""
 _UNCHECKED = {Kind.NO_EXPECTATION, Kind.NOT_COMPARED, Kind.OTHER_VARIANT, Kind.UNCHECKED}
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
@@ -281,8 +279,8 @@ def _option_flags(config: pytest.Config) -> int:
 
     """
     names = {*_setting(config, "doctest_optionflags")}
-    refuse_unknown(names, {*doctest.OPTIONFLAGS_BY_NAME, *_OF_PYTEST}, "doctest_optionflags")
-    return sum(doctest.OPTIONFLAGS_BY_NAME.get(name, 0) for name in names)
+    refuse_unknown(names, doctest.OPTIONFLAGS_BY_NAME, "doctest_optionflags")
+    return sum(doctest.OPTIONFLAGS_BY_NAME[name] for name in names)
 
 
 def _setting(config: pytest.Config, name: str) -> Any:
