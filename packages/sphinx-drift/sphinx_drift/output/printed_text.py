@@ -17,7 +17,11 @@ if TYPE_CHECKING:  # a build starts its host without it
 
 PLAIN = "text/plain"
 _PICTURE_TYPES = ("image/", "video/", "audio/")
-_OF_COLAB = "application/vnd.google.colaboratory.intrinsic+json"
+_OF_EDITORS = tuple(
+    f"application/vnd.{name}."
+    for name in ("databricks", "deepnote", "google.colaboratory", "microsoft.datawrangler")
+)
+"""How the types begin that programs store for themselves beside what a cell displays."""
 """What Colab stores of a table besides, for itself."""
 _INTERACTIVE = ("application/javascript", "application/vnd.jupyter.widget")
 """Types that MyST-NB always shows instead of the text beside them."""
@@ -205,7 +209,8 @@ def _add_display(result: Printed, output: "NotebookNode") -> None:
     prefix, name = glue(output)
     data = {mime.removeprefix(prefix): _as_text(content) for mime, content in output.data.items()}
     value = _value(data)
-    others = data.keys() - {PLAIN, _OF_COLAB, *MIME_TYPES.values()}
+    others = data.keys() - {PLAIN, *MIME_TYPES.values()}
+    others = {mime for mime in others if not mime.startswith(_OF_EDITORS)}
     # A video of YouTube has a picture only where it was loaded, and nobody sees it.
     is_beside_script = bool(value.unknown[Part.HTML])
     has_picture = not is_beside_script and any(mime.startswith(_PICTURE_TYPES) for mime in others)

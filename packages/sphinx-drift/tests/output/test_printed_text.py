@@ -88,7 +88,11 @@ def test_parts_name_the_streams_that_say_something() -> None:
         ({"application_vnd.jupyter.widget-view+json": {}, "text_plain": "Slider()"}, (0, 1), ""),
         ({"application_javascript": "1"}, (0, 1), ""),
         (
-            {"application_vnd.google.colaboratory.intrinsic+json": {}, "text_plain": "x"},
+            {
+                "application_vnd.google.colaboratory.intrinsic+json": {},
+                "application_vnd.microsoft.datawrangler.viewer.v0+json": {},
+                "text_plain": "x",
+            },
             (0, 0),
             "x\n",
         ),
