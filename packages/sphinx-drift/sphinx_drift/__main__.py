@@ -77,7 +77,8 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
         # A build may find a page there that isn't ours.
         if is_whole and not any(map(pattern.matches, folder.rglob("*"))):
             raise ValueError(f"require: no page matches {pattern.text!r}")
-    files = [open_file(path, named=path in options.paths, **requested) for path in paths]
+    opened = [open_file(path, named=path in options.paths, **requested) for path in paths]
+    files = [*{file.name: file for file in opened}.values()]  # settings that fail do so once
     tasks = [file.task for file in files if isinstance(file, Opened)]
     if options.update and not options.force:
         _refuse_update([task.path for task in tasks])

@@ -12,7 +12,12 @@ from sphinx_drift.book_yaml import MYSTMD, read_config_yml, read_myst_yml
 from sphinx_drift.conf_py import ENVIRONMENT, read_settings, run_conf
 from sphinx_drift.folders import OF_BOOK, OF_PROJECT, holds, upwards
 from sphinx_drift.patterns import inside, matches
-from sphinx_drift.settings import Settings, changed_by_environment, find_project
+from sphinx_drift.settings import (
+    Settings,
+    UnreadableSettings,
+    changed_by_environment,
+    find_project,
+)
 from sphinx_drift.source.metadata import OF_MYST_NB
 
 _ALWAYS_EXCLUDED = (
@@ -71,12 +76,12 @@ def book_of(folder: Path) -> Book:
     """Return the nearest book at or above a folder, within its project; an empty one if none is.
 
     Raises:
-        ValueError: If its file can't be read, or has an invalid value.
+        UnreadableSettings: If its file can't be read, or has an invalid value.
 
     """
     above = upwards(folder)
     for parent in above:
-        if isinstance(settings := _settings_in(parent), ValueError):
+        if isinstance(settings := _settings_in(parent), UnreadableSettings):
             raise settings
         if settings is not None:
             return Book(parent, settings)
@@ -86,7 +91,7 @@ def book_of(folder: Path) -> Book:
 
 
 @functools.cache
-def _settings_in(folder: Path) -> Mapping[str, Any] | ValueError | None:
+def _settings_in(folder: Path) -> Mapping[str, Any] | UnreadableSettings | None:
     """Return the settings of a folder's book, or why it can't be read; None without a book."""
     for file in filter(Path.is_file, map(folder.joinpath, _READERS)):
         try:
@@ -94,7 +99,7 @@ def _settings_in(folder: Path) -> Mapping[str, Any] | ValueError | None:
                 read_settings(settings, folder)
                 return settings
         except (ValueError, yaml.YAMLError) as error:
-            return ValueError(f"{file}: {error}")  # which is cached too
+            return UnreadableSettings(file, error)  # which is cached too
     return None
 
 

@@ -83,7 +83,7 @@ def run_conf(conf: Path) -> Mapping[str, Any] | None:
             problem = err.read().strip().rpartition("\n")[2] or "it ends Python"
         except subprocess.TimeoutExpired:
             problem = (
-                f"it must be read within {_PATIENCE} seconds, and was still running; do what takes "
+                f"it must be read within {_PATIENCE} s, and was still running; do what takes "
                 "longer in `setup`, which builds alone call"
             )
         out.seek(0)

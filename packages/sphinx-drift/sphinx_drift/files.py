@@ -1,6 +1,7 @@
 """Check pages and notebooks as they stand, without a book: what the command and pytest share."""
 
 import contextlib
+import os
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import Task, make_task, run_and_judge
 from sphinx_drift.search import is_page
-from sphinx_drift.settings import Settings
+from sphinx_drift.settings import Settings, UnreadableSettings
 from sphinx_drift.source.metadata import left_out_by, left_out_elsewhere, page_config
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
@@ -35,6 +36,11 @@ class Checked:
     notes: tuple[str, ...] = ()
     """Sentences that nearly say a number printed beside them, if asked for."""
 
+    @property
+    def name(self) -> str:
+        """The file's name in reports."""
+        return self.result.file
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -45,6 +51,11 @@ class Opened:
     """Whether the file was named, not found in a folder."""
     read: Callable[..., tuple[Page, NotebookNode] | None]
     """Reads a future text of the file in the way the file was read."""
+
+    @property
+    def name(self) -> str:
+        """The file's name in reports."""
+        return str(self.task.path)
 
 
 def has_cells(path: Path) -> bool:
@@ -67,6 +78,8 @@ def prepare(paths: Iterable[Path]) -> list[Settings]:
 
 def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
     """Read a file; return its result at once where nothing is to be run.
+
+    Settings that can't be read are the failure of their own file, the same for each of its pages.
 
     Args:
         path: The file.
@@ -94,7 +107,11 @@ def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
             return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
         return Opened(make_task(path, page, notebook, settings), named, read)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
-        return failure(path, f"{type(error).__name__}: {error}")
+        file, message = path, f"{type(error).__name__}: {error}"
+        if isinstance(error, UnreadableSettings):
+            file, message = error.file, error.reason
+            file = file if path.is_absolute() else Path(os.path.relpath(file))
+        return failure(file, message)
 
 
 def check(file: Opened | Checked, *, update: bool = False, prose: bool = False) -> Checked:

@@ -104,7 +104,7 @@ class Kind(Enum):
         "seed the generator in the same cell, or say `:unchecked: reason`",
     )
     UNREADABLE = (
-        "a page, a notebook or a docstring can't be read",
+        "a file or a docstring can't be read",
         "mend the file",
         _STATUS_UNKNOWN,
     )

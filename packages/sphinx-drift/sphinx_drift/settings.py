@@ -256,11 +256,19 @@ def read_table(table: object, place: Place, folder: Path) -> dict[str, Any]:
     }
 
 
+class UnreadableSettings(ValueError):  # noqa: N818 - as the outcome is named
+    """A file of settings that can't be read, or sets an invalid value."""
+
+    def __init__(self, file: Path, error: Exception) -> None:
+        super().__init__(f"{file}: {error}")
+        self.file, self.reason = file, str(error)
+
+
 def find_project(start: Path) -> Settings:
     """Read the nearest ``pyproject.toml`` at or above a folder; without one, use the defaults.
 
     Raises:
-        ValueError: If it can't be read, or has an unknown or invalid setting.
+        UnreadableSettings: If it can't be read, or has an unknown or invalid setting.
 
     """
     path = project_file(start)
@@ -271,7 +279,7 @@ def find_project(start: Path) -> Settings:
         refuse_unknown(tool.keys() & {"sphinx_drift"}, ["sphinx-drift"], "[tool]")
         said = read_table(tool.get("sphinx-drift", {}), Place.PROJECT, path.parent)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise UnreadableSettings(path, error) from None
     return replace(Settings(), **said)
 
 
