@@ -152,8 +152,9 @@ DEFAULTS = (
         re.compile(r"(?m:^)(Ran \d+ tests?) in \d+\.\d{3}s(?m:$)"),
         *("time of unittest", r"\1 in <time>"),
     ),
-    # Jupyter has tasks of its own, of which it makes more or fewer.
+    # Jupyter has tasks and threads of its own, of which it makes more or fewer.
     Filter(re.compile(r"(<Task \w+ name=')Task-\d+(?=')"), "number of a task", r"\1Task"),
+    Filter(re.compile(r"\bThread-\d+(?= \(\w+\))"), "number of a thread", "Thread"),
     Filter(re.compile(r"(?:/tmp|<tmp>)/tmp[a-z0-9_]{8}"), "temporary folder", "/tmp/tmp"),  # noqa: S108
     Filter(  # It says whether the file was there.
         re.compile(r"(?m:^)(?:Writing|Overwriting)(?= [\w./~<>-]+(?m:$))"), "%%writefile", "Writing"

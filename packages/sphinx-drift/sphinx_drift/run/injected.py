@@ -134,7 +134,7 @@ def order_descriptors() -> None:
             flush()
 
         stream.write, stream.flush = ordered_write, ordered_flush
-        threading.Thread(target=watch, daemon=True).start()
+        threading.Thread(target=watch, name="drift", daemon=True).start()
 
     for stream in (sys.stdout, sys.stderr):
         if getattr(stream, "_fid", None) is not None:  # it is ipykernel's, and watched
