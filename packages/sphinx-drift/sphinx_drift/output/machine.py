@@ -55,13 +55,15 @@ def _nearest(folder: Path, names: tuple[str, ...]) -> Path | None:
 
 
 def _filter(root: str, shown: str) -> Filter:
-    end = _OF_PYTHON if root in _SHARED else r"(?![\w.-])"
-    return Filter(re.compile(rf"(?<![\w./>!-]){re.escape(root)}{end}"), NAME, shown)
+    before, end = r"(?<![\w./>-])", r"(?![\w.-])"
+    if root in _SHARED:  # and in no line that begins a script
+        before, end = r"(?<![\w./>!-])", _OF_PYTHON
+    return Filter(re.compile(f"{before}{re.escape(root)}{end}"), NAME, shown)
 
 
 def names_in(text: str) -> Iterator[str]:
     """Yield the names of this machine and of its user that a text holds."""
-    host, text = socket.gethostname(), plain(text)
+    host, text = socket.gethostname(), plain(text.replace(r"\u001b", "\x1b"))  # of JSON
     for name in dict.fromkeys((host, host.partition(".")[0], Path.home().name)):
         is_telling = len(name) > 2 and name.lower() not in _COMMON  # noqa: PLR2004 - `me`, `pi`
         if is_telling and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):

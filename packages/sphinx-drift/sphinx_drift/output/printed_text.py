@@ -22,7 +22,6 @@ _OF_EDITORS = tuple(
     for name in ("databricks", "deepnote", "google.colaboratory", "microsoft.datawrangler")
 )
 """How the types begin that programs store for themselves beside what a cell displays."""
-"""What Colab stores of a table besides, for itself."""
 _INTERACTIVE = ("application/javascript", "application/vnd.jupyter.widget")
 """Types that MyST-NB always shows instead of the text beside them."""
 _LOCATION = re.compile(r" \([^()\n]*, line \d+\)$")
@@ -209,18 +208,20 @@ def _add_display(result: Printed, output: "NotebookNode") -> None:
     prefix, name = glue(output)
     data = {mime.removeprefix(prefix): _as_text(content) for mime, content in output.data.items()}
     value = _value(data)
+    of_editors = {mime for mime in data if mime.startswith(_OF_EDITORS)}
     others = data.keys() - {PLAIN, *MIME_TYPES.values()}
-    others = {mime for mime in others if not mime.startswith(_OF_EDITORS)}
+    if data.keys() > of_editors:  # a reader is shown the other types
+        others -= of_editors
+    has_image = any(mime.startswith(_PICTURE_TYPES) for mime in others)
     # A video of YouTube has a picture only where it was loaded, and nobody sees it.
-    is_beside_script = bool(value.unknown[Part.HTML])
-    has_picture = not is_beside_script and any(mime.startswith(_PICTURE_TYPES) for mime in others)
+    has_picture = has_image and not value.unknown[Part.HTML]
     result.pictures += has_picture + value.pictures
     result.widgets += not has_picture and bool(others or any(value.unknown.values()))
 
     drawing = html_text(data.get("image/svg+xml", ""))
     result.draws_text |= bool(drawing)
     pieces = [(Part.PICTURE, drawing)] if drawing else []
-    if _stands_in(data, is_figure=has_picture and not value.forms):
+    if _stands_in(data, is_figure=has_image and not value.forms):
         text = data.get(PLAIN, "")
         if text and not _DEFAULT_REPR.fullmatch(text):  # a default `repr` says nothing
             pieces.append((Part.PICTURE, text))

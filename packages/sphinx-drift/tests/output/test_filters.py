@@ -55,7 +55,7 @@ def test_a_filter_that_nothing_could_follow_is_refused(parts: tuple[Any, ...]) -
 def test_a_host_is_named_by_its_own_name_alone_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "box7.example.org")
     assert [*names_in("on box7, not on box77")] == ["box7"]
-    assert [*names_in("on \x1b[35mbox7.example.org\x1b[0m")] == ["box7.example.org", "box7"]
+    assert [*names_in(r"on \u001b[35mbox7.example.org\u001b[0m")] == ["box7.example.org", "box7"]
 
 
 def test_a_path_is_named_whatever_its_color(tmp_path: Path) -> None:
@@ -74,3 +74,10 @@ def test_a_folder_of_the_system_is_only_named_where_it_holds_python(
     others = f"{prefix} {prefix}/bin/env {prefix}/share/dict/words #!{prefix}/bin/python3"
     filtered = apply_filters(f"{lines}\n{others}", machine_paths(tmp_path))
     assert filtered == f"<env>/lib/python3.11/json\n<env>/bin/python3\n{others}"
+
+
+def test_the_line_that_begins_a_script_names_an_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.prefix", "/srv/env")
+    assert apply_filters("#!/srv/env/bin/python", machine_paths(tmp_path)) == "#!<env>/bin/python"

@@ -96,6 +96,7 @@ def test_parts_name_the_streams_that_say_something() -> None:
             (0, 0),
             "x\n",
         ),
+        ({"application_vnd.deepnote.dataframe.v3+json": {}}, (0, 1), ""),
         ({"image_jpeg": "i", "text_html": "<iframe src=a></iframe>"}, (0, 1), ""),
         ({"application_pdf": "a", "text_plain": "x", "text_html": "<b>x</b>"}, (0, 1), "x\n"),
     ],
