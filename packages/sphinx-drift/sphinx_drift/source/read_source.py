@@ -84,4 +84,5 @@ def _in_markdown(notebook: NotebookNode) -> Iterator[Outcome]:
         above += cell.cell_type == "code"
         if cell.cell_type == "markdown" and any(map(find_opening, lines_of(cell.source))):
             for fence in read_markdown(cell.source, config_without_book()).fences:
-                yield replace(fence.unread, line=1, where=below(above, fence.first))
+                nested = fence._replace(is_nested=True)
+                yield replace(nested.unread, line=1, where=below(above, fence.first))

@@ -1,7 +1,7 @@
 """What an author writes: expectations, and what is refused because nothing would check it."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from docutils import nodes
 from myst_nb.core.read import UnexpectedCellDirective
@@ -10,7 +10,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx_drift.model import Kind, Outcome
 from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN, Fence
 from sphinx_drift.sphinx.client import Claim
-from sphinx_drift.sphinx.positions import position, positions
+from sphinx_drift.sphinx.positions import position, position_of_include
 from sphinx_drift.sphinx.state import current_page_state, is_complete, record
 
 _NO_NOTEBOOK = (
@@ -62,10 +62,13 @@ def _record_unseen(directive: SphinxDirective, documented: str | None = None) ->
     message = NEVER_RUN if documented is None else NEVER_CHECKED
     if not _of_the_page(directive):
         source = Path(directive.state.document.reporter.source or "")
-        message += f": line {directive.lineno} of {source.name}, which the page includes"
-        found = next(positions(env, [(f"{{include}} {source.name}", 1)]))
+        found = position_of_include(env, source, directive.lineno)
     elif "drift_complete" in env.metadata[env.docname]:  # it is a notebook, whatever its format
-        found = _found(directive, is_expectation=documented is not None)
+        fence = _found(directive, is_expectation=documented is not None)
+        if fence is not None:
+            record(env, replace(fence.unread, documented=documented or ""))
+            return
+        found = position(env, directive.lineno)
     else:
         outcome = Outcome(Kind.UNREADABLE, 1, message=_NO_NOTEBOOK)
         result = current_page_state(env).result
@@ -75,16 +78,16 @@ def _record_unseen(directive: SphinxDirective, documented: str | None = None) ->
     record(env, Outcome(Kind.NESTED, message=message, documented=documented or "", **found))
 
 
-def _found(directive: SphinxDirective, *, is_expectation: bool) -> dict[str, Any]:
-    """Return where a directive is: where our own reading of the page has found it, if it has."""
+def _found(directive: SphinxDirective, *, is_expectation: bool) -> Fence | None:
+    """Return what our own reading of the page has found that a directive is; None if nothing."""
     nested: list[Fence] = directive.state.document.attributes.get("drift_nested", [])
     content = "\n".join([*directive.arguments, *directive.content])
     for fence in nested:
         text = f"{fence.argument}\n{fence.content}"
         if fence.is_expectation is is_expectation and _same(text.strip(), content.strip()):
             nested.remove(fence)
-            return {"line": fence.first}
-    return position(directive.env, directive.lineno)
+            return fence
+    return None
 
 
 def _of_the_page(directive: SphinxDirective) -> bool:

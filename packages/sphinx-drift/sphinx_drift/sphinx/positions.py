@@ -24,6 +24,14 @@ def position(env: BuildEnvironment, line: int | None) -> dict[str, Any]:
     return {"line": 1, **known}
 
 
+def position_of_include(env: BuildEnvironment, source: Path, line: int | None) -> dict[str, Any]:
+    """Return where the page being read includes a file, for what stands on a line of that."""
+    page = Path(env.doc2path(env.docname)).read_text("utf-8", "replace")
+    rows = enumerate(lines_of(page), start=1)
+    found = next((n for n, row in rows if "{include}" in row and source.name in row), 1)
+    return {"line": found, "where": f"{found} (line {line or 1} of {source.name})"}
+
+
 def positions(
     env: BuildEnvironment, found: Sequence[tuple[str, int | None]]
 ) -> Iterator[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -12,7 +13,7 @@ from sphinx.util.docutils import SphinxRole
 
 from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.source.quote import quote, read_quotation
-from sphinx_drift.sphinx.positions import positions
+from sphinx_drift.sphinx.positions import position_of_include, positions
 from sphinx_drift.sphinx.private_api import PendingGlueReference
 from sphinx_drift.sphinx.state import file_of, is_complete, record, state_of
 
@@ -57,7 +58,12 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
     env = app.env
     nodes_quoting = [*doctree.findall(quoted_number)]
     found = positions(env, [(f"{{printed}}`{n['target']}`", n.line) for n in nodes_quoting])
-    quoted = [(n["target"], at) for n, at in zip(nodes_quoting, found, strict=True)]
+    page = Path(env.doc2path(env.docname))
+    quoted = [
+        (n["target"], at if source == page else position_of_include(env, source, n.line))
+        for n, at in zip(nodes_quoting, found, strict=True)
+        for source in [Path(n.source or page)]
+    ]
     glued = [*doctree.findall(PendingGlueReference)]
     env.metadata[env.docname] |= {"drift_quotations": quoted, "drift_glued": bool(glued)}
     found = positions(env, [(f"}}`{node.key}`", node.line) for node in glued])

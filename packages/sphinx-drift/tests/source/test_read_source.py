@@ -253,12 +253,16 @@ def test_nested_cells_and_expectations_are_problems(
 
 def test_an_expectation_in_the_markdown_of_a_notebook_is_a_problem() -> None:
     shown = f"````markdown\n{CELL}````\n"
-    cells = [v4.new_markdown_cell(text) for text in (CELL, shown, f"Below\n\n{expected('1')}")]
+    unread = ":::{code-cell}\n:::\n"
+    cells = [
+        v4.new_markdown_cell(text) for text in (CELL, shown, f"Below\n\n{expected('1')}", unread)
+    ]
     cells.insert(1, v4.new_code_cell("1"))
     page, _ = loaded("a.ipynb", v4.writes(v4.new_notebook(cells=cells)))
     assert [(p.kind, p.where) for p in page.problems] == [
         (Kind.NESTED, "above cell 1 (line 1)"),
         (Kind.NESTED, "below cell 1 (line 3)"),
+        (Kind.NESTED, "below cell 1 (line 1)"),
     ]
 
 

@@ -68,7 +68,7 @@ def test_marks_stand_beside_the_nodes_that_others_have_for_a_builder(book: Book)
     put(book, index_md=FRONT + cell("print(1)", "1"))
     built = book.build(builder="singlehtml")
     assert built.status == 0, built.stderr
-    assert 'class="drift-mark drift-verified' in (built.outdir / "index.html").read_text("utf-8")
+    assert 'class="drift-mark drift-verified"' in (built.outdir / "index.html").read_text("utf-8")
 
 
 def test_book_of_no_expectations_is_as_green_as_without_the_checker(book: Book) -> None:
@@ -85,6 +85,18 @@ def test_a_notebook_that_a_run_has_left_silent_is_counted(book: Book) -> None:
     built = book.build()
     assert built.status == 0
     assert built.last.startswith("0 outputs verified on 1 page, 2 cells silent, as stored (env")
+
+
+def test_cells_that_did_not_run_are_not_silent(book: Book) -> None:
+    put(book, a_ipynb=writes(notebook(code("x = 1", count=1), code("pass", count=2))))
+    book.configure(nb_execution_mode="off", drift_require="expected")
+    assert "silent" not in book.build().last
+
+
+def test_a_cell_that_is_written_with_a_space_is_told_so(book: Book) -> None:
+    put(book, "all", a_md=f"{FRONT}``` {{code-cell}}\nprint(1)\n```\n")
+    built = book.build()
+    assert built.locations == {("a.md:7", "not-read")}
 
 
 # What fails of a book that requires the pages whose names begin so to be complete.
@@ -229,7 +241,7 @@ def test_a_file_that_an_older_one_replaces_is_read(book: Book, *, live: bool) ->
         draft.replace(book.folder / name)
     assert book.build(CI="").locations == {
         ("stub.md:11", "drift"),
-        ("including.md:3", "nested"),
+        ("including.md:3 (line 1 of words.inc)", "nested"),
     }
 
 
