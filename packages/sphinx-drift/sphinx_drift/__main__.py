@@ -127,7 +127,8 @@ def _report(results: Sequence[PageResult], options: argparse.Namespace) -> None:
     if os.environ.get("GITHUB_ACTIONS"):
         for line in to_github(results):
             print(line)
-    if is_nothing(results):
+    lacking = {o.kind for result in results for o in result.outcomes} & {Kind.NO_EXPECTATION}
+    if lacking and is_nothing(results):
         told = "nothing here is documented, by an expectation or as a notebook's stored output"
         print(f"{told}: `--update` records what is printed", file=sys.stderr)
     color = use_color(sys.stdout)

@@ -16,6 +16,8 @@ from sphinx_drift.output.filters import DEFAULTS, Filter
 from sphinx_drift.output.machine import machine_paths
 from sphinx_drift.run.results import SKIPS, Execution
 
+_MERGED = (Kind.UNDOCUMENTED, Kind.PICTURE)
+
 
 def judge_page(  # noqa: PLR0913 - one page has these parts
     page: Page,
@@ -66,11 +68,8 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
             found = [*CellCheck(cell, output, full, run).outcomes()]
             outcomes += found
             is_claim = cell.is_claim and page.is_notebook and not SKIPS & cell.tags
-            has_code = any(
-                not row.startswith("#") for row in cell.source.split("\n") if row.strip()
-            )
             shows = found or output.pieces or any(output.drawn)
-            silent += is_claim and has_code and not shows
+            silent += is_claim and cell.has_code and not shows
         except Exception:  # noqa: BLE001 - an error here must never pass for a success
             message = traceback.format_exc(limit=-3)
             outcomes.append(outcome_of(cell, Kind.COULD_NOT_CHECK, message=message))
@@ -81,8 +80,9 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         outcomes.append(Outcome(Kind[failure.kind.name], 1, message=failure.message))
     if page.is_stripped:
         outcomes = _as_one(outcomes)
-    is_checked = silent or any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
-    if page.complete and page.cells and not is_checked:
+    is_checked = any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
+    # Each notebook imports in silence: that makes up for nothing that isn't compared.
+    if page.complete and page.cells and not (is_checked or (silent and not outcomes)):
         outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))
     return PageResult(
         file,
@@ -100,7 +100,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
 
 def _as_one(outcomes: list[Outcome]) -> list[Outcome]:
     """Merge what the cells print and draw of a notebook that has no output stored."""
-    new = [o for o in outcomes if o.kind in (Kind.UNDOCUMENTED, Kind.PICTURE)]
+    new = [outcome for outcome in outcomes if outcome.kind in _MERGED]
     if not new[1:]:
         return outcomes
     cells = ", ".join(dict.fromkeys(str(outcome.cell) for outcome in new))
@@ -109,4 +109,4 @@ def _as_one(outcomes: list[Outcome]) -> list[Outcome]:
         "if its outputs are meant to be stripped, remove the execution counts as well"
     )
     merged = Outcome(Kind.UNDOCUMENTED, new[0].line, cell=new[0].cell, message=message)
-    return [*(outcome for outcome in outcomes if outcome not in new), merged]
+    return [*(outcome for outcome in outcomes if outcome.kind not in _MERGED), merged]

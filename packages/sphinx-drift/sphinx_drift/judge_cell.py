@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from nbformat import NotebookNode
 
 from sphinx_drift.compare.compare import Policy, Verdict, compare
-from sphinx_drift.model import HELP, Cell, Expectation, Kind, Outcome, Page
+from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
 from sphinx_drift.output.filters import Filter, apply_filters
 from sphinx_drift.output.printed_text import (
     BESIDE,
@@ -178,7 +178,7 @@ class CellCheck:
         is_waived = expectation.unchecked or expectation.reference_only
         if glued and is_waived and part not in (Part.STDOUT, Part.STDERR, Part.TRACEBACK):
             return Kind.QUOTATION, _unchecked_glue(glued)
-        if not executed.strip() and expectation.unchecked != HELP:
+        if not (executed.strip() or expectation.may_lack):
             return Kind.NO_OUTPUT, f"as {part.value}" * (part in BESIDE)
         return self._excluded(expectation)
 

@@ -213,9 +213,6 @@ class PageResult:
 _REMOVING = ("remove-cell", "remove-output", "remove_cell", "remove_output")
 """The tags that hide what a cell prints from readers."""
 
-HELP = "help, which only some of Jupyter's programs store"
-"""Why what a notebook has stored below `name?` is unchecked: a run that nothing shows has none."""
-
 
 @dataclass(frozen=True)
 class Expectation:
@@ -233,6 +230,8 @@ class Expectation:
     """The error that the cell must raise."""
     unchecked: str = ""
     """Why it can't be checked."""
+    may_lack: bool = False
+    """Whether a run may print nothing for it."""
     reference_only: str = ""
     """Why it holds on the reference environment alone."""
     when: str = ""
@@ -278,6 +277,12 @@ class Cell:
         return self.expectations[-1].end_line + 1 if self.expectations else self.end_line
 
     @property
+    def has_code(self) -> bool:
+        """Whether there is more in it than comments."""
+        rows = map(str.strip, self.source.split("\n"))
+        return any(row and not row.startswith("#") for row in rows)
+
+    @property
     def is_seen(self) -> bool:
         """Whether a reader is shown what it prints."""
         return self.tags.isdisjoint(_REMOVING)
@@ -308,7 +313,7 @@ class Page:
 
     @property
     def is_stripped(self) -> bool:
-        """Whether its cells were run, and all that they printed was removed."""
+        """Whether it is a notebook that documents no output."""
         has_outputs = any(cell.expectations or cell.stored_as for cell in self.cells)
         return self.is_notebook and not (self.complete or has_outputs)
 

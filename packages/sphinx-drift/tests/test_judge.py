@@ -537,7 +537,7 @@ def test_only_a_kernel_that_counts_from_zero_says_so_of_a_cell_that_was_run(
     ("source", "outputs", "silent"),
     [
         ("x = 1", [], 1),
-        ("# Your code:\n", [], 0),
+        ("# Your code:\n    # here\n", [], 0),
         ("log()", [stream("w\n", "stderr")], 0),
         ("draw()", [v4.new_output("display_data", PICTURE)], 0),
     ],
@@ -552,19 +552,31 @@ def test_a_cell_is_silent_if_it_could_print_and_does_not(
 @pytest.mark.parametrize(
     ("source", "stored", "expected"),
     [
-        ("f = 1\n?f\n", shown(text_plain="Type: int"), [Kind.UNCHECKED]),
-        ("np.mean??", shown(text_plain="Type: int"), [Kind.UNCHECKED]),
-        ("f?", stream("Type: int"), [Kind.NO_OUTPUT]),
-        ("'f?'", shown(text_plain="Type: int"), [Kind.NO_OUTPUT]),
+        ("f = 1\n?f\n", shown(text_plain="Type: int"), Kind.UNCHECKED),
+        ("np.mean??", shown(text_plain="Type: int"), Kind.UNCHECKED),
+        ("f?", stream("Type: int"), Kind.NO_OUTPUT),
+        ("'f?'", shown(text_plain="Type: int"), Kind.NO_OUTPUT),
     ],
 )
 def test_help_that_a_program_stored_is_unchecked(
-    source: str, stored: NotebookNode, expected: list[Kind]
+    source: str, stored: NotebookNode, expected: Kind
 ) -> None:
-    run = notebook(code(source, stored, count=1))
-    page = read_notebook(run)
-    run.cells[0].outputs = []
-    assert kinds(outcomes(page, run)) == expected
+    for tags in ([], ["nbval-ignore-output"]):
+        run = notebook(code(source, stored, count=1))
+        run.cells[0].metadata["tags"] = tags
+        page = read_notebook(run)
+        run.cells[0].outputs = []
+        assert kinds(outcomes(page, run)) == [expected]
+
+
+def test_cells_that_are_silent_make_up_for_none_that_is_unchecked() -> None:
+    drawn = code("print(1)", stream("1\n"), count=2)
+    drawn.metadata["tags"] = ["nbval-ignore-output"]
+    run = notebook(code("import os", count=1), drawn)
+    page = replace(read_notebook(run), complete=True)
+    assert kinds(outcomes(page, run)) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+    del run.cells[1]
+    assert not kinds(outcomes(replace(read_notebook(run), complete=True), run))
 
 
 @pytest.mark.parametrize("is_complete", [False, True])

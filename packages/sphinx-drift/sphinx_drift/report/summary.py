@@ -38,7 +38,7 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
 
 
 def is_nothing(results: Sequence[PageResult]) -> bool:
-    """Whether nothing was checked, and nothing failed: what only draws is counted."""
+    """Whether nothing was checked and nothing failed; what draws or stays silent is counted."""
     kinds = {outcome.kind for result in results for outcome in result.outcomes}
     if any(kind is Kind.VERIFIED or kind.fails for kind in kinds):
         return False

@@ -10,7 +10,7 @@ from myst_nb.core.config import NbParserConfig
 from nbformat import NotebookNode
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.model import HELP, Cell, Expectation, Page
+from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
 from sphinx_drift.source.metadata import IGNORED, page_config, read_cell, with_settings
 
@@ -20,8 +20,10 @@ _TAGS = {"IGNORE_OUTPUT": IGNORED, "RAISES_EXCEPTION": "raises-exception", "SKIP
 """The tags that say the same."""
 _XEUS = ("xpython", "xpython-raw", "xeus-python")
 """The kernels of Python whose first cell has the number 0."""
-_HELP = re.compile(r"(?:.*\n)*\s*(?:\?{1,2}[\w.*%]+|[\w.*%]+\?{1,2})\s*")
-"""A cell that ends with IPython's way to ask for help."""
+_ASKS = re.compile(r"\?{1,2}[\w.*%]+|[\w.*%]+\?{1,2}")
+"""A line by which IPython is asked for help."""
+_HELP = "help, which only some of Jupyter's programs store"
+"""Why what a notebook has stored below `name?` is unchecked: a run that nothing shows has none."""
 _NEEDED = {"stream": {"name", "text"}, "error": {"ename", "evalue"}}
 """What an output of a kind must have; any other has data."""
 
@@ -77,14 +79,16 @@ def _with_stored(cell: Cell, node: NotebookNode, *, counts_from_zero: bool) -> C
     is_run = (count := node.get("execution_count")) or (count == 0 and counts_from_zero)
     main = Part.ALL if cell.has_stderr else Part.MAIN
     is_shown = all(each.output_type == "display_data" for each in node.outputs)
-    is_help = is_shown and _HELP.fullmatch(cell.source)
+    last_line = cell.source.rstrip().rpartition("\n")[2].strip()
+    is_help = is_shown and bool(_ASKS.fullmatch(last_line))
     return replace(
         cell,
         expectations=tuple(
             Expectation(
                 *(stored, cell.line, cell.line, part),
                 raises=raises,
-                unchecked=HELP if is_help else "",
+                unchecked=_HELP if is_help else "",
+                may_lack=is_help,
             )
             for part in (main, *BESIDE)
             if plain(stored := output.select(part)).strip()

@@ -89,9 +89,11 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             everything = Execution(frozenset(cell.index for cell in page.cells))
             # MyST-NB's client may have replaced the notebook by one from its cache.
             result = judge_page(page, its.notebook, everything, file=file_of(env))
-            if result.outcomes or result.silent:
-                known = {"silent": result.silent, "is_notebook": result.is_notebook}
-                record(env, *result.outcomes, cells=result.cells, **known)
+            has_run = bool(its.exec_metadata and its.exec_metadata["succeeded"])
+            silent = result.silent if has_run else 0
+            if result.outcomes or silent:
+                known = {"cells": result.cells, "is_notebook": result.is_notebook}
+                record(env, *result.outcomes, silent=silent, **known)
         for claim in claims:
             record(env, Outcome(Kind.UNREADABLE, claim.line, message=_UNSEEN))
 

@@ -232,7 +232,8 @@ class _Item(pytest.Item):
         """Fail, or return which kinds of outcomes there are."""
         text = summary([self.result], noun=self.noun)
         self.user_properties.append(("drift", text))  # JUnit has it
-        unchecked = any(outcome.kind in _UNCHECKED for outcome in self.result.outcomes)
+        kinds = {outcome.kind for outcome in self.result.outcomes}
+        unchecked = kinds & _UNCHECKED or (self.noun == "output" and Kind.VERIFIED not in kinds)
         if unchecked and not self.result.failed:
             self.user_properties.append(("drift-unchecked", text))
         if self.result.failed:
