@@ -117,13 +117,18 @@ def _to_json(value: object) -> object:
 
 
 def read_settings(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return what the settings `drift_*` mean, and MyST-NB's timeout."""
+    """Return what the settings `drift_*` mean, and MyST-NB's timeout.
+
+    Raises:
+        ValueError: If one is invalid, or those of patterns are.
+    """
     ours = {entry.name: settings.get(f"drift_{entry.name}") for entry in entries(Place.CONF)}
     changed = read_table(ours, Place.CONF, folder)
-    patterns = settings.get(name := "nb_execution_excludepatterns") or ()
-    is_list = isinstance(patterns, (list, tuple, set, frozenset))
-    if not is_list or not all(isinstance(pattern, str) for pattern in patterns):
-        raise ValueError(f"{name} must be a list of patterns; got {patterns!r}")
+    for name in ("exclude_patterns", "include_patterns", "nb_execution_excludepatterns"):
+        patterns = settings.get(name) or ()
+        is_list = isinstance(patterns, (list, tuple, set, frozenset))
+        if not is_list or not all(isinstance(pattern, str) for pattern in patterns):
+            raise ValueError(f"{name} must be a list of patterns; got {patterns!r}")
     timeout = settings.get(name := "nb_execution_timeout")
     if timeout in (None, _STOCK_TIMEOUT):
         return changed

@@ -231,7 +231,7 @@ _NAMES = {
 
 
 def read_table(table: object, place: Place, folder: Path) -> dict[str, Any]:
-    """Return what the settings of a table mean, by name; None says nothing, nor does one of None.
+    """Return what the settings of a table mean, by name; a table or a value of None sets nothing.
 
     Args:
         table: The table.

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib.machinery import all_suffixes
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
@@ -41,11 +42,11 @@ def _patterns(value: str | list[str], _origin: str, folder: Path) -> tuple[Patte
 
 
 def _folders(names: dict[str, str | PurePath], origin: str, folder: Path) -> dict[str, Path]:
-    """Return where each package is: in a folder that holds it, and that isn't its own."""
+    """Return the folders of packages, each of which has a package or a module of that name."""
     folders = {name: folder / path for name, path in names.items()}
     for name, holds in folders.items():
-        last = name.rpartition(".")[2]
-        if not ((holds / last).exists() or any(holds.glob(f"{last}.*"))):
+        held = holds / name.rpartition(".")[2]
+        if not (held.is_dir() or any(Path(f"{held}{end}").exists() for end in all_suffixes())):
             raise ValueError(f"{origin} must name the folder that holds {name!r}; got {holds}")
     return folders
 

@@ -72,7 +72,7 @@ def _write(change: Change) -> str:
     try:
         new.write_bytes(change.after.encode())
         shutil.copymode(path, new)
-        with suppress(PermissionError, AttributeError):  # in a container the user may be another
+        with suppress(OSError, AttributeError):  # in a container the user may be another
             os.chown(new, path.stat().st_uid, path.stat().st_gid)
         new.replace(path)
     except (OSError, UnicodeEncodeError) as error:  # a full disk, say

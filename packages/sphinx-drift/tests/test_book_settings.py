@@ -267,6 +267,7 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
             "nb_execution_excludepatterns must be a list of patterns; got 'a.md'",
         ),
         ("_config.yml", "execute:\n  exclude_patterns: 5", "patterns; got 5"),
+        ("_config.yml", "exclude_patterns: draft*", "exclude_patterns must be a list of patterns"),
         ("_config.yml", "a: [", "while parsing"),
     ],
 )

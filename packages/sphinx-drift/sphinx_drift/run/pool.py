@@ -95,7 +95,7 @@ def memory_limit(
     for row in groups.read_text("utf-8").splitlines() if groups.exists() else ():
         _, controllers, group = row.split(":", 2)
         folder = mounted / controllers / group.lstrip("/")
-        for each in (folder, *folder.parents):
+        for each in (folder, *folder.parents[: len(folder.parts) - len(mounted.parts)]):
             for name in ("memory.max", "memory.limit_in_bytes"):
                 with suppress(OSError, ValueError):  # "max" is no limit
                     limits.append(int((each / name).read_text("utf-8")))

@@ -1,6 +1,7 @@
 """One parse of a page's Markdown: its cells and expectations, also those that nothing runs."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import NamedTuple
@@ -75,12 +76,19 @@ class Fence(NamedTuple):
             return Outcome(Kind.NOT_READ, self.first, message=_MISWRITTEN, if_complete=True)
         return Outcome(Kind.NESTED, self.first, message=NEVER_RUN, if_complete=True)
 
-    def shows(self, markup: str) -> bool:
-        """Whether a fence in it is there on purpose: a shorter one, or one between tildes."""
-        if len(markup) < len(self.markup):
-            return True
-        shows_others = self.markup[0] == "~" != markup[0] and self.name not in _CODE
-        return shows_others and not any(map(self.opens_another, self.content.split("\n")))
+    def shown(self) -> Iterator[int]:
+        """Yield the lines of the fences in it that are there on purpose.
+
+        They are shorter, or stand between tildes.
+        """
+        rows = self.content.split("\n")
+        is_between = self.markup[0] == "~" and self.name not in _CODE
+        is_between = is_between and not any(map(self.opens_another, rows))
+        for number, row in enumerate(rows, start=self.first + 1):
+            if opening := find_opening(row):
+                markup = opening["markup"]
+                if len(markup) < len(self.markup) or (is_between and markup[0] != "~"):
+                    yield number
 
     def opens_another(self, row: str) -> bool:
         """Whether a row of its content would open a fence, were this one closed above it."""
@@ -140,10 +148,7 @@ class Reading:
             if fence.name not in _CODE and fence.last >= len(self.lines):
                 self.unclosed.append(fence.first)
         elif fence.name in _LITERAL:
-            for number, line in enumerate(fence.content.split("\n"), start=fence.first + 1):
-                opening = find_opening(line)
-                if opening and fence.shows(opening["markup"]):
-                    self.explained.add(number)
+            self.explained.update(fence.shown())
         else:
             blank = _OPTIONS.sub(lambda options: "\n" * options[0].count("\n"), fence.content)
             self.visit(blank, above=fence.first)
