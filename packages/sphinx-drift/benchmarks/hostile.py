@@ -18,7 +18,8 @@ from sphinx_drift.output.html_text import html_text
 from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.output.screen import on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
-from sphinx_drift.source.markdown import find_opening
+from sphinx_drift.source.markdown import config_without_book, find_opening, read_markdown
+from sphinx_drift.source.notebook import read_notebook
 
 
 def _filtered(text: str) -> object:
@@ -55,6 +56,14 @@ def _periods(text: str) -> object:
     return compare(left, ", " + " ".join(f"w{n % 98} ;" for n in range(count)))
 
 
+def _page(text: str) -> object:
+    return read_markdown(f"~~~md\n{text}~~~\n", config_without_book())
+
+
+def _cell(text: str) -> object:
+    return read_notebook(v4.new_notebook(cells=[v4.new_code_cell(f"x{text}")]))
+
+
 def _nested(text: str) -> str:
     depth = len(text) // 12
     return f"{'[' * depth}{text}{']' * depth}"
@@ -65,6 +74,7 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "slashes in a path": (_filtered, "/", "ipykernel_"),
     "roots in a path": (_filtered, "//a", "ipykernel_"),
     "addresses": (_filtered, "at 0x7f", ""),
+    "addresses in color": (_filtered, "\x1b[1mat 0x7f19f0a1\x1b[0m ", ""),
     "digits of one number": (_filtered, "9", ""),
     "dots in a time": (_filtered, "1..", ""),
     "times after a time": (_filtered, " 2min", ""),
@@ -123,6 +133,8 @@ SHAPES: dict[str, tuple[Callable[[str], object], str, str]] = {
     "white space": (_longer, " ", "x"),
     "colours": (on_screen, "\x1b[1m", "\rx"),
     "tabs": (_longer, "\t", "x"),
+    "rows of a fence": (_page, "```{code-cell}\n", ""),
+    "lines of a cell": (_cell, "\n", "x y"),
     "many streams": (_printed_streams, "ab", ""),
 }
 """Each with what reads it, what is repeated, and what ends it."""

@@ -32,7 +32,8 @@ UNSET = {
 }
 TAKEN = "ZMQError: Address already in use"
 HEAD = re.compile(
-    r"(?m)^(?P<file>[^\s:]+):(?P<location>\d+(?: \(line \d+ of \S+\))?|notebook|(?:above |below )?cell \d+ \(line \d+\)): "
+    r"(?m)^(?P<file>[^\s:]+):"
+    r"(?P<location>\d+(?: \(line \d+ of \S+\))?|(?:above |below )?cell \d+ \(line \d+\)): "
     r"(?P<kind>[a-z-]+)(?: in cell \d+ \(line \d+\))?:(?: |$)"
 )
 

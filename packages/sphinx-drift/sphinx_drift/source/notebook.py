@@ -14,7 +14,7 @@ from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
 from sphinx_drift.source.metadata import IGNORED, page_config, read_cell, with_settings
 
-_NBVAL = re.compile(r"(?m)^\s*#[#\s]*NBVAL_(IGNORE_OUTPUT|RAISES_EXCEPTION|SKIP)\s*$")
+_NBVAL = re.compile(r"(?m)^[ \t]*#[# \t]*NBVAL_(IGNORE_OUTPUT|RAISES_EXCEPTION|SKIP)[ \t\r]*$")
 """The comments by which nbval marks a cell."""
 _TAGS = {"IGNORE_OUTPUT": IGNORED, "RAISES_EXCEPTION": "raises-exception", "SKIP": "nbval-skip"}
 """The tags that say the same."""
