@@ -90,7 +90,7 @@ def hang() -> None:
         (None, fail, Ending.COULD_NOT_CHECK, "after the last cell, .* in a probe", {1}),
         (fail, fail, Ending.COULD_NOT_CHECK, "before the first cell, .* in a probe", set()),
         (leave, leave, Ending.DEAD_KERNEL, "the page's process ended .* exit status 3", set()),
-        (hang, fail, Ending.TIMEOUT, "before .*, `.*hang`: it ran for more than 5 sec", set()),
+        (hang, fail, Ending.TIMEOUT, "before .*, `.*hang`: it ran for more than 5 s", set()),
     ],
 )
 def test_probe_that_gives_no_answer_says_why(  # noqa: PLR0913, PLR0917 - columns
