@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from sphinx_drift.book_settings import read_settings
 from sphinx_drift.book_yaml import MYSTMD, read_config_yml, read_myst_yml
-from sphinx_drift.conf_py import ENVIRONMENT, read_settings, run_conf
+from sphinx_drift.conf_py import ENVIRONMENT, run_conf
 from sphinx_drift.folders import OF_BOOK, OF_PROJECT, holds, upwards
 from sphinx_drift.patterns import inside, matches
 from sphinx_drift.settings import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from sphinx_drift.conf_py import EXECUTE, refuse_misspelt
+from sphinx_drift.book_settings import EXECUTE, refuse_misspelt
 from sphinx_drift.settings import table_in
 
 MYSTMD = "myst.yml"

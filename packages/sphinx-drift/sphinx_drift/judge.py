@@ -78,7 +78,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     if failure and failure.index is None and all_ran:
         # Something broke later: no cell reports it.
         outcomes.append(Outcome(Kind[failure.kind.name], 1, message=failure.message))
-    if page.is_stripped:
+    if page.documents_nothing:
         outcomes = _as_one(outcomes)
     is_checked = any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
     # Each notebook imports in silence: that makes up for nothing that isn't compared.

@@ -196,11 +196,9 @@ class CellCheck:
         """Yield what a notebook's cell now shows beside its text, or no longer shows."""
         cell, output = self.cell, self.output
         if cell.drawn is not None and (self.run.page.complete or is_claim):
-            nouns = ("pictures", "widgets")
-            for noun, before, now in zip(nouns, cell.drawn, output.drawn, strict=True):
-                if before != now:
-                    message = f"{noun}: it has {before} stored, and made {now}"
-                    yield outcome_of(cell, Kind.PICTURE, message=message)
+            for noun, before, now in cell.drawn.changes(output.drawn):
+                message = f"{noun}: it has {before} stored, and made {now}"
+                yield outcome_of(cell, Kind.PICTURE, message=message)
         for part in BESIDE if cell.expectations else ():
             text = output.select(part)
             if text.strip() and part not in {e.part for e in cell.expectations}:

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any
 
 from sphinx_drift.compare.compare import Policy, Verdict, Waiver
-from sphinx_drift.output.printed_text import Part
+from sphinx_drift.output.printed_text import Drawn, Part
 
 _STATUS_UNKNOWN = 2
 
@@ -260,7 +260,7 @@ class Cell:
     """Line of the page on which it ends, inclusive."""
     tags: frozenset[str] = frozenset()
     expectations: tuple[Expectation, ...] = ()
-    drawn: tuple[int, int] | None = (0, 0)
+    drawn: Drawn | None = None
     """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
     stored_as: tuple[frozenset[str], ...] = ()
     """The types in which a notebook has stored each of its displays."""
@@ -312,8 +312,8 @@ class Page:
     """What its metadata sets for it alone, by the names of settings."""
 
     @property
-    def is_stripped(self) -> bool:
-        """Whether it is a notebook that documents no output."""
+    def documents_nothing(self) -> bool:
+        """Whether it is a notebook without an output to compare, and needn't have any."""
         has_outputs = any(cell.expectations or cell.stored_as for cell in self.cells)
         return self.is_notebook and not (self.complete or has_outputs)
 

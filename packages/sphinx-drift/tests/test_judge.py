@@ -12,7 +12,7 @@ from sphinx_drift.compare.compare import Policy, Waiver
 from sphinx_drift.judge import judge_page
 from sphinx_drift.model import Cell, Expectation, Kind, Page, PageResult
 from sphinx_drift.output.filters import make_filter
-from sphinx_drift.output.printed_text import Part
+from sphinx_drift.output.printed_text import Drawn, Part
 from sphinx_drift.repeat import compare_runs
 from sphinx_drift.run.results import Ending, Execution, Failure
 from sphinx_drift.settings import Settings
@@ -215,7 +215,7 @@ def test_skipped_cell_is_counted_and_its_expectation_fails(
     assert result.outcomes[0].body_line == (21 if expectations else 0)  # the mark stands there
     stored = replace(page, is_notebook=True)  # its tag is all that its author can say
     assert kinds(outcomes(stored, printing([]))) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
-    drawn = replace(page.cells[0], expectations=(), drawn=(1, 0), is_claim=True)
+    drawn = replace(page.cells[0], expectations=(), drawn=Drawn(1), is_claim=True)
     some = replace(stored, cells=(drawn,), complete=False)
     assert kinds(outcomes(some, printing([]))) == [Kind.UNCHECKED]
     glued = replace(stored, cells=(replace(page.cells[0], glued=("loss",)),))

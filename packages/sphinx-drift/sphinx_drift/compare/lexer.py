@@ -73,9 +73,8 @@ _PATTERN = re.compile(
     """,
     re.VERBOSE,
 )
-ESCAPE = r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))"
-"""What sets a terminal's colors or marks its links, as a regular expression."""
-_ESCAPE = re.compile(ESCAPE)
+ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
+"""What sets a terminal's colors or marks its links."""
 _KINDS = {
     "number": TokenKind.FLOAT,
     "open": TokenKind.OPEN,
@@ -87,7 +86,7 @@ _KINDS = {
 
 def plain(text: str) -> str:
     """Return a text without colors, links and trailing space: positions of tokens are in it."""
-    return _ESCAPE.sub("", text).expandtabs().rstrip()
+    return ESCAPE.sub("", text).expandtabs().rstrip()
 
 
 def is_integer(number: str) -> bool:

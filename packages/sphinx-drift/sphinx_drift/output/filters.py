@@ -14,7 +14,6 @@ _WHOLE = re.compile(rf"\d+(?:,\d+)+|{NUMBER.pattern}|\w+", re.VERBOSE)
 _ATOM = re.compile(r"(?s)\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.")
 """An atom of a regular expression: what is escaped, a set of characters, or one character."""
 _TIME = r"(?<!\d)\d+(?:\.\d+)?(?:e[+-]?\d+)? ?(?:[mnuµμ]?s|min|h|d)(?: \d+(?:h|min|s)){0,3}"
-_ESCAPE = re.compile(ESCAPE)
 
 
 class Filter(NamedTuple):
@@ -30,7 +29,7 @@ class Filter(NamedTuple):
         A pattern such as ``\w+`` may match `nan` and `inf`, which are numbers: it has to name them.
         Colors and links say nothing, wherever they stand; those within a match go with it.
         """
-        shown = _ESCAPE.sub("", text)
+        shown = ESCAPE.sub("", text)
         if not self.pattern.search(shown):
             return text
         is_inside = bytearray(len(shown) + 1)
@@ -53,7 +52,7 @@ class Filter(NamedTuple):
 def _places(text: str) -> Callable[[int], int]:
     """Return what gives the index in a text of a character that is shown, by its number."""
     shifts, firsts = [0], list[int]()
-    for code in _ESCAPE.finditer(text):
+    for code in ESCAPE.finditer(text):
         firsts.append(code.start() - shifts[-1])
         shifts.append(shifts[-1] + len(code[0]))
     return lambda number: number + shifts[bisect_right(firsts, number)]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.output.html_text import ESCAPE_SHOWN, drawn_in, html_text
@@ -90,6 +90,19 @@ class Value:
     """Whatever may show more than the text of a form, such as a script."""
 
 
+class Drawn(NamedTuple):
+    """How many pictures a cell shows, and how many outputs that a script makes."""
+
+    pictures: int = 0
+    widgets: int = 0
+
+    def changes(self, now: "Drawn") -> Iterator[tuple[str, int, int]]:
+        """Yield what there are more or fewer of now, with both numbers."""
+        for noun, before, after in zip(self._fields, self, now, strict=True):
+            if before != after:
+                yield noun, before, after
+
+
 @dataclass
 class Printed:
     """The texts that a cell printed, in order, and how many of its outputs are not text."""
@@ -128,9 +141,9 @@ class Printed:
         return ""
 
     @property
-    def drawn(self) -> tuple[int, int]:
-        """How many pictures it shows, and how many outputs that a script makes."""
-        return self.pictures, self.widgets
+    def drawn(self) -> Drawn:
+        """What it shows that is no text."""
+        return Drawn(self.pictures, self.widgets)
 
     @property
     def parts(self) -> tuple[Part, ...]:

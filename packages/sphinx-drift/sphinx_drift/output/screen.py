@@ -11,8 +11,8 @@ if TYPE_CHECKING:  # a build starts its host without it
     from nbformat import NotebookNode
 
 _MOVES = r"(?P<start>\r|\x1b\[[01]?G|\x1b\[2K)|(?P<back>\x08)|(?P<erase>\x1b\[0?[JK])"
-_STEP = re.compile(rf"{_MOVES}|(?P<code>{ESCAPE})|[^\r\x08\x1b]+|(?s:.)")
-_NO_COLOR = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE}")
+_STEP = re.compile(rf"{_MOVES}|(?P<code>{ESCAPE.pattern})|[^\r\x08\x1b]+|(?s:.)")
+_NO_COLOR = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE.pattern}")
 
 
 def on_screen(text: str) -> str:

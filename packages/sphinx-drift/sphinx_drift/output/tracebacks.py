@@ -31,7 +31,7 @@ def messages(traceback: Iterable[str], name: str = "") -> str:
         'KeyError: 3'
 
     """
-    parts = (re.sub(ESCAPE, "", part).strip("\n").rstrip() for part in traceback)
+    parts = (ESCAPE.sub("", part).strip("\n").rstrip() for part in traceback)
     before, *sections = _HEADER.split(_OF_COLAB.sub("", "\n".join(parts)))
     errors = [_from_type(before, name)]
     for of_header, section in zip(sections[::2], sections[1::2], strict=True):

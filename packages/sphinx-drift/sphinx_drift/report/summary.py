@@ -22,7 +22,7 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
     """
     if is_nothing(results):
         return ", ".join(["nothing was checked", *_unchecked(results, noun)])
-    kinds = Counter(outcome.kind for result in results for outcome in result.outcomes)
+    kinds = _kinds(results)
     drifted, not_run = kinds[Kind.DRIFT], kinds[Kind.NOT_EXECUTED]
     other = sum(number for kind, number in kinds.items() if kind.fails) - drifted - not_run
     parts = []
@@ -39,11 +39,15 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
 
 def is_nothing(results: Sequence[PageResult]) -> bool:
     """Whether nothing was checked and nothing failed; what draws or stays silent is counted."""
-    kinds = {outcome.kind for result in results for outcome in result.outcomes}
+    kinds = _kinds(results).keys()
     if any(kind is Kind.VERIFIED or kind.fails for kind in kinds):
         return False
     says_more = kinds & {Kind.NO_EXPECTATION, Kind.UNCHECKED} or any(p.left_out for p in results)
     return bool(says_more) or not any(result.not_text or result.silent for result in results)
+
+
+def _kinds(results: Iterable[PageResult]) -> Counter[Kind]:
+    return Counter(outcome.kind for result in results for outcome in result.outcomes)
 
 
 def _verified(result: PageResult) -> int:
@@ -68,8 +72,10 @@ def _on_pages(results: Iterable[PageResult], noun: str) -> str:
 def _silent(results: Iterable[PageResult]) -> int:
     """Count the cells that stayed silent, if no output of any page was compared."""
     results = list(results)
-    kinds = {outcome.kind for result in results for outcome in result.outcomes}
-    return 0 if kinds & {Kind.VERIFIED, Kind.DRIFT} else sum(result.silent for result in results)
+    kinds = _kinds(results)
+    return (
+        0 if kinds[Kind.VERIFIED] or kinds[Kind.DRIFT] else sum(result.silent for result in results)
+    )
 
 
 def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterator[str]:
@@ -136,8 +142,8 @@ def describe_environment(results: Iterable[PageResult], *, full: bool = False) -
     if descriptions:
         return " and ".join(with_torch or descriptions)
     # A kernel that was stopped couldn't be asked.
-    kinds = {outcome.kind for result in results for outcome in result.outcomes}
-    ran = kinds & {Kind.VERIFIED, Kind.DRIFT} or any(result.silent for result in results)
+    kinds = _kinds(results)
+    ran = kinds[Kind.VERIFIED] or kinds[Kind.DRIFT] or any(result.silent for result in results)
     return "environment unknown" if ran else "nothing was run"
 
 

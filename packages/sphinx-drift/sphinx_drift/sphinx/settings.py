@@ -13,7 +13,8 @@ from sphinx.errors import ConfigError
 from sphinx.util import logging
 
 from sphinx_drift.book import Book
-from sphinx_drift.conf_py import OF_BUILDS, refuse_misspelt, written_settings
+from sphinx_drift.book_settings import OF_BUILDS, refuse_misspelt
+from sphinx_drift.conf_py import written_settings
 from sphinx_drift.device import choose_device
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run.__main__ import collect_rarely

@@ -108,9 +108,9 @@ def find_in_module(path: Path, module: ModuleType | None) -> list[doctest.DocTes
 
 
 def _written(source: bytes, module: str) -> tuple[dict[str, list[tuple[str, int]]], dict[str, int]]:
-    """Return whose docstring each is in a module, by its text, and the line before each owner's.
+    """Return whose docstring each is in a module, by its text, and where each owner's is.
 
-    An owner without a docstring has the line before its own.
+    Lines are counted from 0, as doctest does. An owner without a docstring has its own line.
     """
     found: dict[str, list[tuple[str, int]]] = {}
     owners: dict[str, int] = {}
