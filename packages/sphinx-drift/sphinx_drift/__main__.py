@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         books = []  # one page needs little of what its book sets
     for pattern in _unmatched(books, [Path(page.file) for page in results]):
         print(f"require: no page here matches {pattern.text!r}", file=sys.stderr)
-    if unused := _unused(books, results):
+    if unused := unused_filters([f for book in books for f in book.filters], results):
         print(unused, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
 
@@ -104,12 +104,6 @@ def _unmatched(books: Iterable[Settings], paths: Sequence[Path]) -> Iterator[Pat
     for pattern in dict.fromkeys(p for book in books for p in book.require):
         if not any(map(pattern.matches, paths)):
             yield pattern
-
-
-def _unused(books: Iterable[Settings], results: Sequence[PageResult]) -> str:
-    """Say which filters of books matched nothing; nothing if each did, or nothing ran."""
-    ran = any(result.cells and not result.left_out for result in results)
-    return unused_filters(dict.fromkeys(f for book in books if ran for f in book.filters), results)
 
 
 def _requested(options: argparse.Namespace) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class Book(NamedTuple):
         name = "exclude_patterns"
         if not matches([*_ALWAYS_EXCLUDED, *(self.settings.get(name) or ())], relative):
             name = "include_patterns"
-            if matches(self.settings.get(name, ["**"]), relative):
+            if matches(self.settings.get(name, ["**"]), relative, with_folders=False):
                 return ""
         return named.get(name, name)
 
@@ -105,5 +105,5 @@ def _settings_in(folder: Path) -> Mapping[str, Any] | UnreadableSettings | None:
 
 
 _READERS: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = dict(
-    zip(OF_BOOK, (run_conf, read_config_yml, read_myst_yml), strict=True)
+    zip(OF_BOOK, (run_conf, read_myst_yml, read_config_yml), strict=True)
 )

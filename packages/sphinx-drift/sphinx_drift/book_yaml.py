@@ -13,18 +13,21 @@ MYSTMD = "myst.yml"
 """Whether the book is built by mystmd."""
 
 
-def read_config_yml(file: Path) -> Mapping[str, Any]:
-    """Read a ``_config.yml``; Jekyll's has none of these keys."""
+def read_config_yml(file: Path) -> Mapping[str, Any] | None:
+    """Read a ``_config.yml``; None if it is Jekyll's, with none of these keys or files."""
     written = yaml.safe_load(file.read_text("utf-8"))
     execute = table_in(written, "execute")
     settings = {EXECUTE[name]: value for name, value in execute.items() if name in EXECUTE}
+    of_sphinx = table_in(written, "sphinx")
+    if of_sphinx or file.with_name("_toc.yml").is_file():
+        settings["include_patterns"] = ["**"]  # a book, though it may set nothing that counts here
     if isinstance(written, dict) and "exclude_patterns" in written:
         settings["exclude_patterns"] = written["exclude_patterns"]
     if settings.get("nb_execution_mode") is False:  # it is how YAML reads `off`
         settings["nb_execution_mode"] = "off"
-    of_sphinx = table_in(table_in(written, "sphinx"), "config")
-    refuse_misspelt(of_sphinx, "sphinx.config")
-    return {**settings, **of_sphinx}
+    config = table_in(of_sphinx, "config")
+    refuse_misspelt(config, "sphinx.config")
+    return {**settings, **config} or None
 
 
 def read_myst_yml(file: Path) -> Mapping[str, Any] | None:

@@ -47,8 +47,6 @@ class Opened:
     """A file that has cells to run."""
 
     task: Task
-    is_named: bool
-    """Whether the file was named, not found in a folder."""
     read: Callable[..., tuple[Page, NotebookNode] | None]
     """Reads a future text of the file in the way the file was read."""
 
@@ -105,7 +103,7 @@ def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         why = why or left_out_elsewhere(notebook.metadata, is_mystmd=is_mystmd)
         if why and not named:
             return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
-        return Opened(make_task(path, page, notebook, settings), named, read)
+        return Opened(make_task(path, page, notebook, settings), read)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         file, message = path, f"{type(error).__name__}: {error}"
         if isinstance(error, UnreadableSettings):
@@ -136,10 +134,6 @@ def _check_opened(file: Opened, *, update: bool, prose: bool) -> Checked:
     """Run and compare what was read."""
     path, page, notebook, _ = file.task
     result, execution, rejudge = run_and_judge(file.task)
-    if page.is_notebook and not file.is_named:
-        # A folder may hold notebooks that only draw; that nothing at all was checked still fails.
-        outcomes = tuple(o for o in result.outcomes if o.kind is not Kind.NOTHING_CHECKED)
-        result = replace(result, outcomes=outcomes)
 
     def reread(text: str) -> Page | None:
         loaded = file.read(text=text)

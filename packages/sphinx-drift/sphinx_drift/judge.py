@@ -81,6 +81,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     if page.documents_nothing:
         outcomes = _as_one(outcomes)
     is_checked = any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
+    is_checked |= page.is_notebook and bool(+not_text)  # whose numbers are compared
     # Each notebook imports in silence: that makes up for nothing that isn't compared.
     if page.complete and page.cells and not (is_checked or (silent and not outcomes)):
         outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))

@@ -170,8 +170,9 @@ class CellCheck:
         if expectation.problem:
             return Kind.VARIANT, expectation.problem
         error, claimed = self.output.error, expectation.raises
-        # Jupyter doesn't say the module of an error.
-        if claimed and claimed.rpartition(".")[2] != error.partition(":")[0]:
+        # Jupyter doesn't say the module of an error, but for other languages.
+        raised = error.partition(":")[0].rpartition(".")[2]
+        if claimed and claimed.rpartition(".")[2] != raised:
             return Kind.NOT_RAISED, f"expected {claimed}, got {error or 'no error'}"
         part = expectation.part
         glued = self.output.glued.get(part if part is Part.PICTURE else Part.VALUE, ())

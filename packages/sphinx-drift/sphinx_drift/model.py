@@ -326,5 +326,5 @@ class Page:
     @property
     def is_checked(self) -> bool:
         """Whether there is anything on it to check; if not, it is built without a check."""
-        expects = any(cell.expectations for cell in self.cells)
-        return expects or self.complete or bool(self.problems)
+        claims = any(cell.expectations or cell.is_claim for cell in self.cells)
+        return claims or self.complete or bool(self.problems)

@@ -24,11 +24,12 @@ class Pattern(NamedTuple):
 EVERY_PAGE = (Pattern("**"),)
 
 
-def matches(patterns: Iterable[str], relative: Path) -> bool:
+def matches(patterns: Iterable[str], relative: Path, *, with_folders: bool = True) -> bool:
     """Whether a page, seen from the folder of its book, or a folder of it matches a pattern."""
     from sphinx.util.matching import compile_matchers  # noqa: PLC0415 - before it, a build starts its host
 
-    names = [path.as_posix() for path in (relative, *relative.parents[:-1])]
+    folders = relative.parents[:-1] if with_folders else ()
+    names = [path.as_posix() for path in (relative, *folders)]
     return any(is_match(name) for is_match in compile_matchers(patterns) for name in names)
 
 

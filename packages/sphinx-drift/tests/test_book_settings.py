@@ -133,7 +133,7 @@ LEAVING = """
 extensions = ["myst_nb"]
 exclude_patterns = ["**/old", "**/other.md", "p*.md", "_static"]
 """
-INCLUDING = "extensions = ['myst_nb']; include_patterns = ['intro.md', 'part/**']"
+INCLUDING = "extensions = ['myst_nb']; include_patterns = ['intro.md', 'part/*']"
 PAGES = ("intro", "other", "p", "part/page", "part/old/page", "more/a", "_static/draft")
 FORCED = "mystnb: {execution_mode: force}"
 QUIET = "execute: {stderr_output: remove"
@@ -144,7 +144,13 @@ QUIET = "execute: {stderr_output: remove"
     [
         ("conf.py", LEAVING, "", "p part/old/page _static/draft", "exclude_patterns"),
         ("_config.yml", "exclude_patterns: ['**/old']", "", "part/old/page", "exclude_patterns"),
-        ("conf.py", INCLUDING, "", "other p more/a _static/draft", "include_patterns"),
+        (
+            "conf.py",
+            INCLUDING,
+            "",
+            "other p part/old/page more/a _static/draft",
+            "include_patterns",
+        ),
         ("_config.yml", "execute: {execute_notebooks: off}", "", "*", "nb_execution_mode"),
         ("_config.yml", "execute: {execute_notebooks: off}", FORCED, "", ""),
         (
@@ -284,17 +290,19 @@ def test_a_book_that_cannot_be_read_is_named(
 
 
 @pytest.mark.parametrize(
-    ("conf", "is_shown"),
+    ("name", "conf", "is_shown"),
     [
-        ("extensions = ['myst_nb']", True),
-        ("extensions = ['myst_nb']\nnb_output_stderr = 'remove'", False),
-        ("extensions = []", False),
+        ("conf.py", "extensions = ['myst_nb']", True),
+        ("conf.py", "extensions = ['myst_nb']\nnb_output_stderr = 'remove'", False),
+        ("conf.py", "extensions = []", False),
+        ("_config.yml", "title: t\nsphinx: {extra_extensions: [sphinx_drift]}", True),
+        ("_config.yml", "title: t\ntheme: minima", False),
     ],
 )
 def test_stderr_of_a_notebook_counts_where_its_book_shows_it(
-    conf: str, tmp_path: Path, *, is_shown: bool
+    name: str, conf: str, tmp_path: Path, *, is_shown: bool
 ) -> None:
-    (tmp_path / "conf.py").write_text(f"{conf}\n", "utf-8")
+    (tmp_path / name).write_text(f"{conf}\n", "utf-8")
     path = tmp_path / "notebook.ipynb"
     path.write_text(nbformat.writes(notebook(code("1"))), "utf-8")
     file = open_file(path, named=True)

@@ -87,6 +87,7 @@ def kinds(result: PageResult) -> list[Kind]:
         ([expecting("E: m", raises="E")], [("error", "E: m")], [Kind.VERIFIED]),
         ([expecting("E: n", raises="E")], [("error", "E: m")], [Kind.DRIFT]),
         ([expecting("E: m", raises="a.b.E")], [("error", "E: m")], [Kind.VERIFIED]),
+        ([expecting("a.E: m", raises="a.E")], [("error", "a.E: m")], [Kind.VERIFIED]),
         ([expecting("E: m", raises="F")], [("error", "E: m")], [Kind.NOT_RAISED]),
         ([expecting("E: m", raises="a.")], [("error", "E: m")], [Kind.NOT_RAISED]),
         ([expecting("good", raises="E")], OK, [Kind.NOT_RAISED]),
@@ -567,6 +568,11 @@ def test_help_that_a_program_stored_is_unchecked(
         page = read_notebook(run)
         run.cells[0].outputs = []
         assert kinds(outcomes(page, run)) == [expected]
+
+
+def test_a_notebook_that_must_be_complete_may_only_draw() -> None:
+    run = notebook(code("draw()", shown(image_png="iVBORw0KGgo="), count=1))
+    assert not kinds(outcomes(replace(read_notebook(run), complete=True), run))
 
 
 def test_cells_that_are_silent_make_up_for_none_that_is_unchecked() -> None:

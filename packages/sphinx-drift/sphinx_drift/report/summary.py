@@ -116,7 +116,10 @@ def _unchecked(results: Iterable[PageResult], noun: str) -> Iterator[str]:
 
 
 def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> str:
-    """Say which filters replaced nothing; nothing if each did."""
+    """Say which filters replaced nothing; nothing if each did, or if nothing ran."""
+    results = list(results)
+    if not any(result.cells and not result.left_out for result in results):
+        return ""
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result.filter_counts)

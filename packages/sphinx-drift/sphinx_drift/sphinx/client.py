@@ -89,11 +89,9 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
             everything = Execution(frozenset(cell.index for cell in page.cells))
             # MyST-NB's client may have replaced the notebook by one from its cache.
             result = judge_page(page, its.notebook, everything, file=file_of(env))
-            has_run = bool(its.exec_metadata and its.exec_metadata["succeeded"])
-            silent = result.silent if has_run else 0
-            if result.outcomes or silent:
+            if result.outcomes:
                 known = {"cells": result.cells, "is_notebook": result.is_notebook}
-                record(env, *result.outcomes, silent=silent, **known)
+                record(env, *result.outcomes, **known)
         for claim in claims:
             record(env, Outcome(Kind.UNREADABLE, claim.line, message=_UNSEEN))
 

@@ -39,8 +39,11 @@ def test_a_filter_that_replaces_nothing_is_told() -> None:
     ]
     counts: Counter[str] = Counter()
     assert apply_filters("5 s, 0.5 ms", filters, counts) == "<b>, 0.5 ms"
-    told = unused_filters(filters, [PageResult("page.md", filter_counts=counts)])
+    told = unused_filters(filters, [PageResult("page.md", cells=1, filter_counts=counts)])
     assert told.startswith("nothing was filtered as a;")
+    assert not unused_filters(
+        filters, [PageResult("page.md", cells=1, left_out="nb_execution_mode")]
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from nbformat import writes
-from notebooks import code, notebook, stream
+from notebooks import code, notebook, shown, stream
 from processes import python
 from small_book import FRONT, cell
 
@@ -84,7 +84,17 @@ def test_a_notebook_that_a_run_has_left_silent_is_counted(book: Book) -> None:
     put(book, a_ipynb=writes(notebook(code("x = 1", count=1), code("pass", count=2))))
     built = book.build()
     assert built.status == 0
-    assert built.last.startswith("0 outputs verified on 1 page, 2 cells silent, as stored (env")
+    assert built.last.startswith("0 outputs verified on 1 page, 2 cells silent, as stored (python")
+
+
+def test_a_notebook_that_has_pictures_stored_alone_is_run(book: Book) -> None:
+    for name, source in (("a", "1 / 0"), ("b", "print(1)"), ("c", "pass")):
+        stored = notebook(code(source, shown(image_png="iVBORw0KGgo="), count=1))
+        put(book, **{f"{name}_ipynb": writes(stored)})
+    of_prints = {("b.ipynb", "picture"), ("b.ipynb", "undocumented")}
+    of_raises = {("a.ipynb", "picture"), ("a.ipynb", "raised")}
+    expected = {*of_raises, *of_prints, ("c.ipynb", "picture")}
+    assert {(failure.file, failure.kind) for failure in book.build().failures} == expected
 
 
 def test_cells_that_did_not_run_are_not_silent(book: Book) -> None:
@@ -203,6 +213,7 @@ def test_annotations_say_what_the_exit_status_says(
         ("drift_output_limit=100", 1, "took more than 100 bytes"),
         ("drift_require=all", 1, "half.md:18: undocumented"),
         ("drift_require=none.md,half.md", 2, "no page matches 'none.md'"),
+        ("drift_requires=all", 2, "did you mean 'drift_require'"),
         ("drift_twice=1", 0, ""),
     ],
 )
