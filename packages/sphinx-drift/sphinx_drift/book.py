@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from sphinx_drift.book_settings import read_settings
+from sphinx_drift.book_settings import EXCLUDING, read_settings
 from sphinx_drift.book_yaml import MYSTMD, read_config_yml, read_myst_yml
 from sphinx_drift.conf_py import ENVIRONMENT, run_conf
 from sphinx_drift.folders import OF_BOOK, OF_PROJECT, holds, upwards
@@ -65,11 +65,12 @@ class Book(NamedTuple):
         relative = inside(page, self.folder)
         assert relative is not None  # noqa: S101 - the book was found above the page
         named = _IN_MYST_YML if MYSTMD in self.settings else {}
-        name = "exclude_patterns"
-        if not matches([*_ALWAYS_EXCLUDED, *(self.settings.get(name) or ())], relative):
+        patterns = {name: self.settings.get(name) or () for name in EXCLUDING}
+        patterns["exclude_patterns"] = (*_ALWAYS_EXCLUDED, *patterns["exclude_patterns"])
+        excluding = (name for name, said in patterns.items() if matches(map(str, said), relative))
+        name, included = next(excluding, ""), self.settings.get("include_patterns", ["**"])
+        if not (name or matches(included, relative, with_folders=False)):
             name = "include_patterns"
-            if matches(self.settings.get(name, ["**"]), relative, with_folders=False):
-                return ""
         return named.get(name, name)
 
 

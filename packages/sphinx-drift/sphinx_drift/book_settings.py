@@ -15,6 +15,8 @@ EXECUTE = {
     "timeout": "nb_execution_timeout",
 }
 """What Jupyter Book calls the settings of MyST-NB that count here, below `execute:`."""
+EXCLUDING = ("exclude_patterns", "html_static_path", "html_extra_path", "templates_path")
+"""The settings whose patterns keep pages out of a book."""
 _STOCK_TIMEOUT = 30
 """Seconds that MyST-NB gives a cell by default."""
 OF_BUILDS = {"drift_live": False}

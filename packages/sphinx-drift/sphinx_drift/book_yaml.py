@@ -20,7 +20,8 @@ def read_config_yml(file: Path) -> Mapping[str, Any] | None:
     settings = {EXECUTE[name]: value for name, value in execute.items() if name in EXECUTE}
     of_sphinx = table_in(written, "sphinx")
     if of_sphinx or file.with_name("_toc.yml").is_file():
-        settings["include_patterns"] = ["**"]  # a book, though it may set nothing that counts here
+        # A book's, though it may say nothing that counts here.
+        settings |= {"include_patterns": ["**"], "html_static_path": ["_static"]}
     if isinstance(written, dict) and "exclude_patterns" in written:
         settings["exclude_patterns"] = written["exclude_patterns"]
     if settings.get("nb_execution_mode") is False:  # it is how YAML reads `off`

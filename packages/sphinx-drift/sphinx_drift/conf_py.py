@@ -15,13 +15,13 @@ from typing import Any
 from sphinx.config import Config
 from sphinx.util.tags import Tags
 
-from sphinx_drift.book_settings import EXECUTE, OURS, read_settings, refuse_misspelt
+from sphinx_drift.book_settings import EXCLUDING, EXECUTE, OURS, read_settings, refuse_misspelt
 from sphinx_drift.source.metadata import OF_MYST_NB
 
 _READ = (
     *(*OURS, *EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
     *(f"nb_{name}" for name in OF_MYST_NB),
-    *("exclude_patterns", "extensions", "include_patterns"),
+    *(*EXCLUDING, "extensions", "include_patterns"),
 )
 """The settings of conf.py that count here."""
 _EXTENSION = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")

@@ -20,7 +20,7 @@ from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import Task, make_task, run_and_judge
 from sphinx_drift.search import is_page
 from sphinx_drift.settings import Settings, UnreadableSettings
-from sphinx_drift.source.metadata import left_out_by, left_out_elsewhere, page_config
+from sphinx_drift.source.metadata import left_out_by, page_config
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
 from sphinx_drift.source.update import Change, change_for
@@ -99,8 +99,7 @@ def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         if notebook is None or not (page.cells or page.problems):
             return Checked(PageResult(str(path)))  # prose; that nothing was checked at all fails
         config = page_config(notebook.metadata, key, **book.of_myst_nb)
-        why = left_out_by(path.absolute(), notebook.metadata, config)
-        why = why or left_out_elsewhere(notebook.metadata, is_mystmd=is_mystmd)
+        why = left_out_by(path.absolute(), notebook.metadata, config, is_mystmd=is_mystmd)
         if why and not named:
             return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
         return Opened(make_task(path, page, notebook, settings), read)

@@ -131,10 +131,10 @@ def test_what_a_book_says_counts_and_nothing_else_of_it(book: Path) -> None:
 
 LEAVING = """
 extensions = ["myst_nb"]
-exclude_patterns = ["**/old", "**/other.md", "p*.md", "_static"]
+exclude_patterns = ["**/old", "**/other.md", "p*.md", "static"]
 """
 INCLUDING = "extensions = ['myst_nb']; include_patterns = ['intro.md', 'part/*']"
-PAGES = ("intro", "other", "p", "part/page", "part/old/page", "more/a", "_static/draft")
+PAGES = ("intro", "other", "p", "part/page", "part/old/page", "more/a", "static/draft")
 FORCED = "mystnb: {execution_mode: force}"
 QUIET = "execute: {stderr_output: remove"
 
@@ -142,13 +142,20 @@ QUIET = "execute: {stderr_output: remove"
 @pytest.mark.parametrize(
     ("name", "text", "own", "left", "setting"),
     [
-        ("conf.py", LEAVING, "", "p part/old/page _static/draft", "exclude_patterns"),
+        ("conf.py", LEAVING, "", "p part/old/page static/draft", "exclude_patterns"),
         ("_config.yml", "exclude_patterns: ['**/old']", "", "part/old/page", "exclude_patterns"),
+        (
+            "conf.py",
+            "nb_output_stderr = 'show'\nhtml_extra_path = ['more']",
+            "",
+            "more/a",
+            "html_extra_path",
+        ),
         (
             "conf.py",
             INCLUDING,
             "",
-            "other p part/old/page more/a _static/draft",
+            "other p part/old/page more/a static/draft",
             "include_patterns",
         ),
         ("_config.yml", "execute: {execute_notebooks: off}", "", "*", "nb_execution_mode"),
@@ -187,6 +194,14 @@ def test_what_a_book_leaves_out_runs_if_it_is_named(  # noqa: PLR0913, PLR0917 -
         assert isinstance(asked, Opened)
         assert asked.task.page.cells[0].has_stderr is (QUIET not in text)
     assert found == dict.fromkeys(PAGES if left == "*" else left.split(), setting)
+
+
+def test_what_jupyter_book_copies_is_no_page(tmp_path: Path) -> None:
+    (tmp_path / "_config.yml").write_text("title: A book\n", "utf-8")
+    (tmp_path / "_toc.yml").touch()
+    of_book = book_of(tmp_path).excludes
+    assert of_book(tmp_path / "_static" / "a.ipynb") == "html_static_path"
+    assert not of_book(tmp_path / "a.ipynb")
 
 
 def test_pages_are_read_and_updated_by_the_key_of_their_book(tmp_path: Path) -> None:

@@ -127,6 +127,7 @@ DEFAULTS = (
             r"<ipython-input-\d+-[0-9a-f]+>"
             r"|(?<![\w./-])(?:(?:<tmp>|/tmp)/)?ipython-input-(?:\d+-)?\d+\.py"
             r"|(?<![\w./-])ipykernel/\d+\.py|(?<=\()\d+\.py(?=, line \d)"
+            r"|(?<!\w)[A-Za-z]:\\(?:[^\\/:*?\"<>|\n]{1,100}\\)*ipykernel_\d+\\\d+\.py"
         ),
         *("file of a cell", "<cell>"),
     ),
@@ -142,8 +143,9 @@ DEFAULTS = (
     Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
     Filter(  # In a line as wide as the terminal.
         re.compile(
-            r"(?m:^)(?:=+ )?((?:(?:, )?\d+ (?:passed|failed|errors?|skipped|warnings?|deselected"
-            r"|xfailed|xpassed))+|no tests ran) in \d+\.\d\ds(?: \(\d+:\d\d:\d\d\))?(?: =+)?(?m:$)"
+            r"(?m:^)(?:=+ )?((?:(?:, )?\d+ (?:(?:subtests )?(?:passed|failed|skipped)|errors?"
+            r"|warnings?|deselected|xfailed|xpassed))+|no tests ran)"
+            r" in \d+\.\d\ds(?: \(\d+:\d\d:\d\d\))?(?: =+)?(?m:$)"
         ),
         *("time of pytest", r"\1 in <time>"),
     ),
@@ -160,7 +162,8 @@ DEFAULTS = (
         *("%%writefile", "Writing"),
     ),
     make_filter(
-        rf"CPU times: (?:user {_TIME}, sys: {_TIME}, )?total: {_TIME}\nWall time: {_TIME}",
+        rf"CPU times: (?:user {_TIME}, sys: {_TIME}, )?total: {_TIME}\nWall time: {_TIME}"
+        rf"(?:\n(?:Compiler|Parser  ) : {_TIME})*",
         *("time", "of %time"),
     ),
     make_filter(

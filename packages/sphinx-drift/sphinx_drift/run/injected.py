@@ -137,7 +137,9 @@ def order_descriptors() -> None:
         threading.Thread(target=watch, name="drift", daemon=True).start()
 
     for stream in (sys.stdout, sys.stderr):
-        if getattr(stream, "_fid", None) is not None:  # it is ipykernel's, and watched
+        # It is ipykernel's, and watched; before 6.23, nothing can end the watching.
+        is_watched = getattr(stream, "_fid", None) is not None
+        if is_watched and hasattr(stream, "_original_stdstream_fd"):
             order(stream)
 
 

@@ -46,24 +46,21 @@ def read_front(text: str) -> dict[str, Any]:
     return front if isinstance(front, dict) else {}
 
 
-def left_out_by(path: Path, metadata: Mapping[str, Any], config: NbParserConfig) -> str:
-    """Return the setting that has MyST-NB leave a page out; nothing if none does."""
+def left_out_by(
+    path: Path, metadata: Mapping[str, Any], config: NbParserConfig, *, is_mystmd: bool = False
+) -> str:
+    """Return the setting of MyST-NB, nbsphinx or mystmd that leaves a page out, or nothing."""
     if any(map(PurePosixPath(path).match, config.execution_excludepatterns)):
         return "nb_execution_excludepatterns"
-    if config.execution_mode != "off":
-        return ""
-    is_own = "execution_mode" in table_in(metadata, config.metadata_key)
-    return f"{config.metadata_key}: execution_mode" if is_own else "nb_execution_mode"
-
-
-def left_out_elsewhere(metadata: Mapping[str, Any], *, is_mystmd: bool) -> str:
-    """Return the setting that has nbsphinx or mystmd leave a page out; nothing if none does."""
-    settings = {
+    if config.execution_mode == "off":
+        is_own = "execution_mode" in table_in(metadata, config.metadata_key)
+        return f"{config.metadata_key}: execution_mode" if is_own else "nb_execution_mode"
+    elsewhere = {
         "nbsphinx: execute": table_in(metadata, "nbsphinx").get("execute") == "never",
         "execute: skip": table_in(metadata, "execute").get("skip") is True,  # as mystmd has it
         "no kernelspec": is_mystmd and not table_in(metadata, "kernelspec"),
     }
-    return next((setting for setting, leaves_out in settings.items() if leaves_out), "")
+    return next((setting for setting, leaves_out in elsewhere.items() if leaves_out), "")
 
 
 def read_cell(

@@ -138,7 +138,8 @@ def _refusal(page: Page, result: PageResult) -> str:
     for outcome in result.outcomes:
         is_allowed = outcome.cell and page.cells[outcome.cell - 1].may_raise
         where = f"(line {outcome.line}{f', cell {outcome.cell}' * bool(outcome.cell)})"
-        if _LACKING.match(outcome.message) and not is_allowed:
+        was_raised = outcome.kind in (Kind.RAISED, Kind.NO_EXPECTATION)
+        if was_raised and _LACKING.match(outcome.message) and not is_allowed:
             remedy = "see that it is there, or tag the cell `raises-exception`"
             return f"{outcome.message} {where}: {remedy}"
         is_unknown = outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED

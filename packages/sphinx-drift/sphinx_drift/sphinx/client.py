@@ -129,7 +129,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             self.page = state_of(env).settings.applied_to(page, self._path)
             is_run = self.page.is_checked and bool(page.cells or page.problems)
             page_state = current_page_state(env)
-            page_state.seconds = (page_state.seconds or 0.0) if is_run else None
+            page_state.seconds = 0.0 if is_run else None
             env.metadata[env.docname]["drift_complete"] = self.page.complete
 
     def start_client(self) -> None:

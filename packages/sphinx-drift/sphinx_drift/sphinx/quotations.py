@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
@@ -18,10 +19,9 @@ from sphinx_drift.sphinx.private_api import PendingGlueReference
 from sphinx_drift.sphinx.state import file_of, is_complete, record, state_of
 
 _COPIED = (
-    "a title, a term, a caption or a rubric can't quote a number, because Sphinx copies "
+    "a title, a glossary's term, a caption or a rubric can't quote a number, because Sphinx copies "
     "its text before all pages have run: put the number into a sentence"
 )
-_COPIES = (nodes.title, nodes.term, nodes.caption, nodes.rubric)
 
 
 class quoted_number(nodes.inline):  # noqa: N801 - docutils names nodes so
@@ -74,13 +74,18 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
         )
         record(env, Outcome(Kind.UNDOCUMENTED, message=message, **at))
     copied = {
-        id(number)
-        for copy in doctree.findall(lambda node: isinstance(node, _COPIES))
-        for number in copy.findall(quoted_number)
+        id(number) for copy in doctree.findall(_is_copied) for number in copy.findall(quoted_number)
     }
     for node, (_, at) in zip(nodes_quoting, quoted, strict=True):
         if id(node) in copied:
             record(env, Outcome(Kind.QUOTATION, message=_COPIED, **at))
+
+
+def _is_copied(node: nodes.Node) -> bool:
+    """Whether Sphinx copies the text of a node; of terms, it copies a glossary's."""
+    if isinstance(node, nodes.term):
+        return isinstance(node.parent.parent.parent, addnodes.glossary)
+    return isinstance(node, (nodes.title, nodes.caption, nodes.rubric))
 
 
 def names_quoted(metadata: Mapping[str, Any]) -> set[str]:

@@ -64,9 +64,8 @@ def current_page_state(env: BuildEnvironment) -> PageState:
 
 
 def forget(_app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    """Forget a page that is gone or about to be read, but not how long it took."""
-    pages = state_of(env).pages
-    pages[docname] = PageState(seconds=pages[docname].seconds)
+    """Forget a page that is gone or about to be read."""
+    state_of(env).pages.pop(docname, None)
 
 
 def merge(

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import traceback
+import unittest
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -27,6 +28,7 @@ from sphinx_drift.testing.docstrings import line_of
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType]
 
+_SKIPS = (pytest.skip.Exception, pytest.xfail.Exception, unittest.SkipTest)
 _BLANK = re.compile(rf"(?m)^{doctest.BLANKLINE_MARKER}\s*?$")
 for _flag in ("NUMBER", "ALLOW_BYTES", "ALLOW_UNICODE"):
     doctest.register_optionflag(_flag)  # as pytest does: examples may name them
@@ -160,7 +162,7 @@ class _Runner(doctest.DocTestRunner):
         """Keep what was raised; of a docstring that is skipped, such as by pytest, the rest too."""
         message = "".join(traceback.format_exception_only(exc_info[1])).strip()
         kind = Kind.RAISED
-        if exc_info[0].__name__ in {"Skipped", "SkipTest", "XFailed"}:  # pytest's and unittest's
+        if isinstance(exc_info[1], _SKIPS):
             kind = Kind.UNCHECKED
             self.optionflags |= doctest.FAIL_FAST
         self._keep(test, example, Outcome(kind, 0, documented=example.want, message=message))

@@ -1,9 +1,11 @@
 """Running a notebook: a fresh kernel, in order, how each cell ended, and what it printed."""
 
 import re
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -247,6 +249,13 @@ def test_what_is_written_past_python_stands_where_it_was_written(runner: str, pa
     assert execution.failure is None
     expected = [f"{n}\n{n}ä\n{n}\n" for n in range(6) for _ in range(3)]
     assert [shown(each) for each in notebook.cells[2:]] == expected
+
+
+def test_a_kernel_of_an_old_ipykernel_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = SimpleNamespace(_fid=5)  # as before 6.23
+    monkeypatch.setattr(sys, "stdout", stream)
+    order_descriptors()
+    assert vars(stream) == {"_fid": 5}
 
 
 def test_what_no_output_can_hold_is_refused_where_it_is_written(pages: Pages) -> None:

@@ -15,7 +15,7 @@ from sphinx_drift.model import Expectation, Kind, Page
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.markdown import read_markdown
-from sphinx_drift.source.metadata import left_out_by, left_out_elsewhere, page_config
+from sphinx_drift.source.metadata import left_out_by, page_config
 from sphinx_drift.source.notebook import read_notebook
 from sphinx_drift.source.read_source import load
 
@@ -393,8 +393,7 @@ def test_comments_of_nbval_mark_a_cell(source: str, tags: list[str]) -> None:
 def test_marks_of_other_tools_hold(
     metadata: dict[str, object], setting: str, *, allows: bool
 ) -> None:
-    by_myst_nb = left_out_by(Path("a.ipynb"), metadata, page_config(metadata))
-    assert (by_myst_nb or left_out_elsewhere(metadata, is_mystmd=False)) == setting
+    assert left_out_by(Path("a.ipynb"), metadata, page_config(metadata)) == setting
     assert Settings().of_page(metadata).allow_errors is allows
 
 

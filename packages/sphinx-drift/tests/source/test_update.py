@@ -248,6 +248,8 @@ def test_a_page_that_lacks_something_is_left_unless_it_may_raise(
     assert "No x (line 10, cell 2): see that it is there" in refused
     tagged = put(tmp_path, cell(f":tags: [raises-exception]\n{code}"))
     assert f":raises: {lacks}" in changed(tagged).after
+    reason = expected("", options=f":unchecked: {lacks}: each day another\n\n")
+    assert updated(put(tmp_path, cell("print(1)") + reason + cell("print(2)") + expected("3")))
 
 
 @pytest.mark.parametrize(("number", "is_refused"), [(0, True), (1, False), (2, True), (3, False)])

@@ -21,17 +21,20 @@ STORED = code("print(1)", stream("1\n"))
 def test_pages_that_the_book_leaves_out_are_counted_by_the_setting(book: Book) -> None:
     write(book, "left")
     write(book, "own", "mystnb:\n  execution_mode: 'off'\n")
+    write(book, "skipped", "execute: {skip: true}\n")
     write(book, "index")
     book.configure(nb_execution_excludepatterns=["left*"])
     for _ in range(2):  # the second build reads neither
         built = book.build()
         assert built.status == 0, built.report
         assert "1 output verified on 1 page" in built.last
-        for by in ("nb_execution_excludepatterns", "mystnb: execution_mode"):
+        for by in ("nb_execution_excludepatterns", "mystnb: execution_mode", "execute: skip"):
             assert f"1 page left out by {by}" in built.last
     assert (book.folder / "ran").read_text() == "index index "
     book.configure()
     assert "2 outputs verified on 2 pages" in book.build().last
+    book.configure(nb_execution_excludepatterns=["left*"])
+    assert "not run again" not in book.build().last  # it isn't run at all
 
 
 @pytest.mark.parametrize(
