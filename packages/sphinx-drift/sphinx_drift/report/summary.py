@@ -57,9 +57,8 @@ def _verified(result: PageResult) -> int:
     return sum(kind is Kind.VERIFIED and output not in wrong for output, kind in judged)
 
 
-def _on_pages(results: Iterable[PageResult], noun: str) -> str:
+def _on_pages(results: Sequence[PageResult], noun: str) -> str:
     """Say on how many pages something was compared or counted."""
-    results = list(results)
     is_told = bool(_silent(results))
     number = sum(
         bool(result.not_text or (is_told and result.silent))
@@ -69,13 +68,11 @@ def _on_pages(results: Iterable[PageResult], noun: str) -> str:
     return f" on {many(number, 'page')}" if noun == "output" else ""
 
 
-def _silent(results: Iterable[PageResult]) -> int:
+def _silent(results: Sequence[PageResult]) -> int:
     """Count the cells that stayed silent, if no output of any page was compared."""
-    results = list(results)
     kinds = _kinds(results)
-    return (
-        0 if kinds[Kind.VERIFIED] or kinds[Kind.DRIFT] else sum(result.silent for result in results)
-    )
+    was_compared = kinds[Kind.VERIFIED] or kinds[Kind.DRIFT]
+    return 0 if was_compared else sum(result.silent for result in results)
 
 
 def _besides(results: Sequence[PageResult], kinds: Mapping[Kind, int]) -> Iterator[str]:

@@ -238,7 +238,7 @@ class _Item(pytest.Item):
             self.user_properties.append(("drift-unchecked", text))
         if self.result.failed:
             pytest.fail(render([self.result], noun=self.noun), pytrace=False)
-        return {outcome.kind for outcome in self.result.outcomes}
+        return kinds
 
 
 class _PageTest(_Item):
