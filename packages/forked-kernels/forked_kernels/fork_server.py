@@ -313,6 +313,9 @@ def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) ->
     os.environ["JPY_PARENT_PID"] = str(server)
     time.tzset()
     os.chdir(request["folder"])
+    process: Any = sys.modules.get("multiprocessing.process")
+    if process:  # there, the processes that a page spawns look for modules
+        process.ORIGINAL_DIR = os.getcwd()  # noqa: PTH109 - as it is there
     # Python's own generator is seeded anew by the fork; these were seeded once for all kernels.
     if numpy_random := preloaded.get("numpy.random"):
         numpy_random.seed()

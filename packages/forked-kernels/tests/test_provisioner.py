@@ -269,15 +269,19 @@ def test_folder_that_a_kernel_can_not_run_in_is_said_as_jupyter_does(
 
 @pytest.mark.usefixtures("own_servers")
 def test_a_relative_folder_is_one_of_the_client(
-    installed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    installed = install("multiprocessing", tmp_path, monkeypatch)
     (tmp_path / "one" / "one").mkdir(parents=True)
     printed(SERVER_OF, installed)
     monkeypatch.chdir(tmp_path / "one")
-    notebook = v4.new_notebook(cells=[v4.new_code_cell(f"{SERVER_OF}; print(os.getcwd())")])
+    of_spawned = "import multiprocessing.process as p; print(p.ORIGINAL_DIR)"
+    code = f"{SERVER_OF}; print(os.getcwd()); {of_spawned}"
+    notebook = v4.new_notebook(cells=[v4.new_code_cell(code)])
     resources = {"metadata": {"path": "one"}}
     nbclient.NotebookClient(notebook, kernel_name=installed, resources=resources).execute()
-    assert notebook.cells[0].outputs[0].text == f"1\n{tmp_path / 'one' / 'one'}\n"
+    folder = tmp_path / "one" / "one"
+    assert notebook.cells[0].outputs[0].text == f"1\n{folder}\n{folder}\n"
 
 
 @pytest.mark.usefixtures("own_servers")

@@ -37,6 +37,10 @@ NEWLINE = re.compile(r"\r\n?|\n")
 """The end of a line for Markdown and editors; `str.splitlines` has more, such as a form feed."""
 NEVER_RUN = "a code cell here is never run"
 NEVER_CHECKED = "an expectation here is never checked"
+IN_NOTEBOOK = (
+    "a notebook is compared with the outputs that it has stored: delete the expectation here, or "
+    "exclude the notebook, if it is the pair of a page"
+)
 _MISWRITTEN = "a cell begins with ```{code-cell}, in small letters and without a space"
 _SWALLOWED = "it is misspelt, indented, or in a fence, comment, HTML or formula that isn't ended"
 

@@ -10,7 +10,13 @@ from nbformat import NotebookNode
 
 from sphinx_drift.model import Outcome, Page, below
 from sphinx_drift.source.expectations import read_page
-from sphinx_drift.source.markdown import config_without_book, find_opening, lines_of, read_markdown
+from sphinx_drift.source.markdown import (
+    IN_NOTEBOOK,
+    config_without_book,
+    find_opening,
+    lines_of,
+    read_markdown,
+)
 from sphinx_drift.source.metadata import page_config, read_front
 from sphinx_drift.source.mystmd import add_metadata, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
@@ -84,5 +90,7 @@ def _in_markdown(notebook: NotebookNode) -> Iterator[Outcome]:
         above += cell.cell_type == "code"
         if cell.cell_type == "markdown" and any(map(find_opening, lines_of(cell.source))):
             for fence in read_markdown(cell.source, config_without_book()).fences:
-                nested = fence._replace(is_nested=True)
-                yield replace(nested.unread, line=1, where=below(above, fence.first))
+                unread = fence._replace(is_nested=True).unread
+                if fence.is_expectation:
+                    unread = replace(unread, message=f"{unread.message}\n{IN_NOTEBOOK}")
+                yield replace(unread, line=1, where=below(above, fence.first))

@@ -8,7 +8,8 @@ from myst_nb.core.read import UnexpectedCellDirective
 from sphinx.util.docutils import SphinxDirective
 
 from sphinx_drift.model import Kind, Outcome
-from sphinx_drift.source.markdown import NEVER_CHECKED, NEVER_RUN, Fence
+from sphinx_drift.source.markdown import IN_NOTEBOOK, NEVER_CHECKED, NEVER_RUN, Fence
+from sphinx_drift.source.read_source import is_notebook
 from sphinx_drift.sphinx.client import Claim
 from sphinx_drift.sphinx.positions import position, position_of_include
 from sphinx_drift.sphinx.state import current_page_state, is_complete, record
@@ -58,7 +59,7 @@ def _same(source: str, content: str) -> bool:
 
 def _record_unseen(directive: SphinxDirective, documented: str | None = None) -> None:
     """Record that something is never looked at, or once that nothing on its page is."""
-    env = directive.env
+    env, page = directive.env, Path(directive.env.doc2path(directive.env.docname))
     message = NEVER_RUN if documented is None else NEVER_CHECKED
     if not _of_the_page(directive):
         source = Path(directive.state.document.reporter.source or "")
@@ -69,6 +70,7 @@ def _record_unseen(directive: SphinxDirective, documented: str | None = None) ->
             record(env, replace(fence.unread, documented=documented or ""))
             return
         found = position(env, directive.lineno)
+        message += f"\n{IN_NOTEBOOK}" if documented is not None and is_notebook(page) else ""
     else:
         outcome = Outcome(Kind.UNREADABLE, 1, message=_NO_NOTEBOOK)
         result = current_page_state(env).result
