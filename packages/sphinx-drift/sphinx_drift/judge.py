@@ -80,10 +80,10 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         outcomes.append(Outcome(Kind[failure.kind.name], 1, message=failure.message))
     if page.documents_nothing:
         outcomes = _as_one(outcomes)
-    is_checked = any(o.kind is Kind.VERIFIED or o.kind.fails for o in outcomes)
-    is_checked |= page.is_notebook and bool(+not_text)  # whose numbers are compared
+    counted = (Kind.VERIFIED, Kind.NOT_COMPARED)
+    is_told = +not_text or any(o.kind in counted or o.kind.fails for o in outcomes)
     # Each notebook imports in silence: that makes up for nothing that isn't compared.
-    if page.complete and page.cells and not (is_checked or (silent and not outcomes)):
+    if page.complete and page.cells and not (is_told or (silent and not outcomes)):
         outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))
     return PageResult(
         file,

@@ -570,9 +570,16 @@ def test_help_that_a_program_stored_is_unchecked(
         assert kinds(outcomes(page, run)) == [expected]
 
 
-def test_a_notebook_that_must_be_complete_may_only_draw() -> None:
+def test_a_page_that_must_be_complete_may_only_draw() -> None:
     run = notebook(code("draw()", shown(image_png="iVBORw0KGgo="), count=1))
     assert not kinds(outcomes(replace(read_notebook(run), complete=True), run))
+    assert not kinds(outcomes(page_of(()), run))
+
+
+def test_a_page_may_hold_on_the_reference_alone() -> None:
+    page = page_of((expecting("0.5", reference_only="a draw"),))
+    run = printing([("stdout", "0.6")])
+    assert kinds(outcomes(page, run, away=True)) == [Kind.NOT_COMPARED]
 
 
 def test_cells_that_are_silent_make_up_for_none_that_is_unchecked() -> None:
