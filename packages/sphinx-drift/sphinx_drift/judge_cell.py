@@ -247,4 +247,4 @@ class CellCheck:
 
 
 def _unchecked_glue(names: Iterable[str]) -> str:
-    return f"{', '.join(names)}: glued to be shown elsewhere, though nothing checks it"
+    return f"{', '.join(names)}: glued to be shown elsewhere, so it can't be left unchecked"
