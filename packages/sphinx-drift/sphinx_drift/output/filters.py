@@ -156,7 +156,10 @@ DEFAULTS = (
     # Jupyter has tasks and threads of its own, of which it makes more or fewer.
     Filter(re.compile(r"(<Task \w+ name=')Task-\d+(?=')"), "number of a task", r"\1Task"),
     Filter(re.compile(r"\bThread-\d+(?= \([\w<>]+\))"), "number of a thread", "Thread"),
-    Filter(re.compile(r"(?:/tmp|<tmp>)/tmp[a-z0-9_]{8}"), "temporary folder", "/tmp/tmp"),  # noqa: S108
+    Filter(
+        re.compile(r"(?:/tmp|<tmp>|(?:/private)?/var/folders/\w+/\w+/T)/tmp[a-z0-9_]{8}"),
+        *("temporary folder", "/tmp/tmp"),  # noqa: S108
+    ),
     Filter(  # It says whether the file was there.
         re.compile(r"(?m:^)(?:Writing|Overwriting)(?= [\w./~<>()\[\]@+,-]+(?m:$))"),
         *("%%writefile", "Writing"),
