@@ -196,6 +196,15 @@ def test_what_a_book_leaves_out_runs_if_it_is_named(  # noqa: PLR0913, PLR0917 -
     assert found == dict.fromkeys(PAGES if left == "*" else left.split(), setting)
 
 
+@pytest.mark.parametrize("of_others", ["theme: minima", "execute: {timeout: 5}"])
+def test_what_jekyll_or_jupyter_book_1_has_left_hides_no_project(
+    of_others: str, tmp_path: Path
+) -> None:
+    (tmp_path / "_config.yml").write_text(of_others, "utf-8")
+    (tmp_path / "myst.yml").write_text("project: {}", "utf-8")
+    assert book_of(tmp_path).resolved.is_mystmd
+
+
 def test_what_jupyter_book_copies_is_no_page(tmp_path: Path) -> None:
     (tmp_path / "_config.yml").write_text("title: A book\n", "utf-8")
     (tmp_path / "_toc.yml").touch()
