@@ -81,9 +81,10 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     if page.documents_nothing:
         outcomes = _as_one(outcomes)
     counted = (Kind.VERIFIED, Kind.NOT_COMPARED)
-    is_told = +not_text or any(o.kind in counted or o.kind.fails for o in outcomes)
-    # Each notebook imports in silence: that makes up for nothing that isn't compared.
-    if page.complete and page.cells and not (is_told or (silent and not outcomes)):
+    is_told = any(o.kind in counted or o.kind.fails for o in outcomes)
+    # What is drawn, or silent as each import is, makes up for nothing that isn't compared.
+    says_nothing = bool(silent or +not_text) and not outcomes
+    if page.complete and page.cells and not (is_told or says_nothing):
         outcomes.append(Outcome(Kind.NOTHING_CHECKED, page.cells[0].line))
     return PageResult(
         file,

@@ -25,7 +25,7 @@ EVERY_PAGE = (Pattern("**"),)
 
 
 def matches(patterns: Iterable[str], relative: Path, *, with_folders: bool = True) -> bool:
-    """Whether a page, seen from the folder of its book, or a folder of it matches a pattern."""
+    """Whether a page, seen from the folder of its book, matches a pattern, or a folder of it."""
     from sphinx.util.matching import compile_matchers  # noqa: PLC0415 - before it, a build starts its host
 
     folders = relative.parents[:-1] if with_folders else ()

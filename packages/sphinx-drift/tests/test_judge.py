@@ -574,6 +574,9 @@ def test_a_page_that_must_be_complete_may_only_draw() -> None:
     run = notebook(code("draw()", shown(image_png="iVBORw0KGgo="), count=1))
     assert not kinds(outcomes(replace(read_notebook(run), complete=True), run))
     assert not kinds(outcomes(page_of(()), run))
+    run.cells[0].outputs.append(v4.new_output("stream", text="5"))
+    beside = page_of((expecting("", unchecked="a clock"),))
+    assert kinds(outcomes(beside, run)) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
 
 
 def test_a_page_may_hold_on_the_reference_alone() -> None:
