@@ -157,7 +157,7 @@ class CellCheck:
         if not verdict.compared:
             return Kind.EMPTY, ""
         if not verdict.same:
-            return Kind.DRIFT, ""
+            return Kind.DRIFT, self._removed_of(expectation.part)
         if verdict.stale and self.run.policy is not Policy.PORTABLE:
             waivers = (f"{w.documented} -> {w.executed} ({w.reason})" for w in verdict.stale)
             return Kind.WAIVER, "; ".join(waivers)
@@ -180,8 +180,15 @@ class CellCheck:
         if glued and is_waived and part not in (Part.STDOUT, Part.STDERR, Part.TRACEBACK):
             return Kind.QUOTATION, _unchecked_glue(glued)
         if not (executed.strip() or expectation.may_lack):
-            return Kind.NO_OUTPUT, f"as {part.value}" * (part in BESIDE)
+            return Kind.NO_OUTPUT, f"as {part.value}" if part in BESIDE else self._removed_of(part)
         return self._excluded(expectation)
+
+    def _removed_of(self, part: Part) -> str:
+        """Say that a page doesn't show stderr, and its expectation may be about it."""
+        is_removed = part is Part.MAIN and not self.cell.has_stderr
+        if is_removed and self.output.select(Part.STDERR).strip():
+            return "what it writes to stderr is removed from the page, so it isn't compared"
+        return ""
 
     def _excluded(self, expectation: Expectation) -> tuple[Kind, str] | None:
         """Return why the page excludes an output from comparison; None if it doesn't."""

@@ -109,7 +109,7 @@ class Kind(Enum):
         _STATUS_UNKNOWN,
     )
     QUOTATION = (
-        "a number is quoted that no cell printed",
+        "a page can't quote this number, or glue this output",
         "quote a number of an expectation whose `:name:` no other one has; glue needs one, too",
     )
     ELSEWHERE = (

@@ -142,9 +142,9 @@ def describe_environment(results: Iterable[PageResult], *, full: bool = False) -
     if descriptions:
         return " and ".join(with_torch or descriptions)
     # A kernel that was stopped couldn't be asked.
-    kinds = _kinds(results)
-    ran = kinds[Kind.VERIFIED] or kinds[Kind.DRIFT] or any(result.silent for result in results)
-    return "environment unknown" if ran else "nothing was run"
+    ran = _kinds(results).keys() & {Kind.VERIFIED, Kind.DRIFT, Kind.TIMEOUT, Kind.OUTPUT_LIMIT}
+    is_unknown = ran or any(result.silent for result in results)
+    return "environment unknown" if is_unknown else "nothing was run"
 
 
 def _described(environment: Mapping[str, str], *, full: bool) -> str:

@@ -67,7 +67,8 @@ def start(app: Sphinx) -> None:
 def before_reading(app: Sphinx, config: Config) -> None:
     """Settle what Sphinx compares with the last build before it reads a page."""
     with _refusing():
-        refuse_misspelt({*written_settings(config), *config.overrides}, "conf.py")
+        refuse_misspelt(config.overrides, "-D")
+        refuse_misspelt(written_settings(config), "conf.py")
         config.drift_environment = f"{chosen_runner()} {_resolved(app).described()}"
     # The notebooks that MyST-NB writes beside this output folder, or another, are no pages.
     config.exclude_patterns += [OUTPUT_FOLDER, f"**/{OUTPUT_FOLDER}", f"**{_CACHE}"]

@@ -7,7 +7,7 @@ import pytest
 from reported import TORCH, drift, page
 
 from sphinx_drift.compare.compare import Policy, Waiver, compare
-from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.model import Kind, Outcome, PageResult
 from sphinx_drift.report.summary import describe_environment, summary
 from sphinx_drift.report.text import render, use_color
 
@@ -82,6 +82,8 @@ def test_environment_names_torch_device_and_policy() -> None:
     assert describe_environment([gpu]) == f"{described}, exact"
     assert describe_environment([gpu], full=True) == f"{described}, 1 thread, exact"
     assert describe_environment([]) == "nothing was run"
+    stopped = PageResult("page.md", (Outcome(Kind.TIMEOUT, 1),))
+    assert describe_environment([stopped]) == "environment unknown"
 
 
 @pytest.mark.parametrize(

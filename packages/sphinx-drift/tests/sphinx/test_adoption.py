@@ -213,7 +213,7 @@ def test_annotations_say_what_the_exit_status_says(
         ("drift_output_limit=100", 1, "took more than 100 bytes"),
         ("drift_require=all", 1, "half.md:18: undocumented"),
         ("drift_require=none.md,half.md", 2, "no page matches 'none.md'"),
-        ("drift_requires=all", 2, "did you mean 'drift_require'"),
+        ("drift_requires=all", 2, "-D may hold drift_"),
         ("drift_twice=1", 0, ""),
     ],
 )
