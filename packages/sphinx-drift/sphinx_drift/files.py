@@ -23,7 +23,7 @@ from sphinx_drift.settings import Settings, UnreadableSettings
 from sphinx_drift.source.metadata import left_out_by, page_config
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
-from sphinx_drift.source.update import Change, change_for
+from sphinx_drift.source.update import CHANGED, Change, change_for, read_exactly
 from sphinx_drift.source.variants import choose_variants
 
 
@@ -47,6 +47,8 @@ class Opened:
     """A file that has cells to run."""
 
     task: Task
+    text: str
+    """What it holds, with its line endings as they are."""
     read: Callable[..., tuple[Page, NotebookNode] | None]
     """Reads a future text of the file in the way the file was read."""
 
@@ -95,6 +97,7 @@ def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         key, is_mystmd = settings.metadata_key, settings.is_mystmd
         of_book = book.of_myst_nb if book.settings else None
         read = partial(load, path, of_book=of_book, key=key, is_mystmd=is_mystmd)
+        text = read_exactly(path)
         page, notebook = read() or (Page(), None)
         if notebook is None or not (page.cells or page.problems):
             return Checked(PageResult(str(path)))  # prose; that nothing was checked at all fails
@@ -102,7 +105,7 @@ def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         why = left_out_by(path.absolute(), notebook.metadata, config, is_mystmd=is_mystmd)
         if why and not named:
             return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
-        return Opened(make_task(path, page, notebook, settings), read)
+        return Opened(make_task(path, page, notebook, settings), text, read)
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         file, message = path, f"{type(error).__name__}: {error}"
         if isinstance(error, UnreadableSettings):
@@ -141,8 +144,10 @@ def _check_opened(file: Opened, *, update: bool, prose: bool) -> Checked:
     page = choose_variants(page, execution.versions)
     change = None
     if update:
-        filters = file.task.settings.filters
-        change = change_for(path, page, notebook, result, rejudge, reread, filters)
+        change = Change(path, file.text, refused=CHANGED)
+        if read_exactly(path) == file.text:
+            filters = file.task.settings.filters
+            change = change_for(path, page, notebook, result, rejudge, reread, filters)
     notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
     return Checked(result, change, tuple(notes))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from sphinx_drift.source.update import Change, read_exactly
+from sphinx_drift.source.update import CHANGED, Change, read_exactly
 
 _NOT_KEPT = ("not in 'HEAD'", "object name 'HEAD'", "not a git repository (or")
 """What git says of a file that no commit has."""
@@ -66,7 +66,7 @@ def write(changes: Sequence[Change]) -> int:
 def _write(change: Change) -> str:
     """Write a file, unless it changed meanwhile, whole or not at all; return why not."""
     if read_exactly(change.path) not in (change.before, change.after):  # by another link to it
-        return "it was changed while it was run"
+        return CHANGED
     path = change.path.resolve()
     new = path.with_name(f".{path.name}.new")
     try:

@@ -495,6 +495,22 @@ def test_update_leaves_a_glued_value_that_varies(
     assert command.main([str(path)]) == 0
 
 
+SAVES = """from pathlib import Path
+page = Path("page.md")
+page.write_text(page.read_text().replace("---\\n\\n", "---\\n\\n" + "More.\\n" * 12, 1))
+print(3)"""
+
+
+def test_update_leaves_a_page_that_is_saved_while_it_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(FRONT + "Prose.\n" * 30 + "\n" + cell(SAVES), "utf-8")
+    assert command.main([str(path), "--update", "--force"]) == 2
+    assert "left as it is: it was changed while it was run" in capsys.readouterr().err
+    assert "expected-output" not in path.read_text("utf-8")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("where", ["page.md", "conf.py"])
 def test_interrupt_leaves_no_process(where: str, number: signal.Signals, page: Path) -> None:

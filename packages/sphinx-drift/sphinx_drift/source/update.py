@@ -27,6 +27,7 @@ _INSTALLS = re.compile(r"(?:\s*[!%](?:uv )?(?:pip3?|conda|mamba) install\b[^;&|\
 _UNREADABLE = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
 """Ends of lines for MyST-NB alone, and characters that no Markdown or file can hold."""
 DIFFERS = "it differs between two runs"
+CHANGED = "it was changed while it was run"
 NO_TEXT = "it can't be written so that it reads the same"
 _OTHER_CELLS = (
     "with what was printed, the file would have other cells: print the `repr` of the text"
