@@ -14,6 +14,7 @@ Who owns, ends and closes what:
 """
 
 import atexit
+import builtins
 import contextlib
 import copy
 import ctypes
@@ -93,6 +94,7 @@ class Preloaded:
         before, shown, looked_for = set(sys.modules), io.StringIO(), []  # type: ignore[var-annotated]
         shell = importlib.import_module("IPython.core.interactiveshell")
         shell.InteractiveShell.initialized = classmethod(looked_for.append)  # notes who asks
+        builtins.get_ipython = lambda: looked_for.append(None)  # as pandas asks
         try:
             with (
                 warnings.catch_warnings(record=True) as warned,
@@ -103,7 +105,7 @@ class Preloaded:
                 importlib.import_module(name)
                 filters = list(takewhile(lambda added: added is not first, warnings.filters))
         finally:
-            del shell.InteractiveShell.initialized
+            del shell.InteractiveShell.initialized, builtins.get_ipython
         if texts := [*(str(warning.message) for warning in warned), *shown.getvalue().splitlines()]:
             raise ImportError(f"its import shows {texts[0]!r}")
         if looked_for:
@@ -399,7 +401,6 @@ def main(arguments: Sequence[str]) -> None:
     try:
         become_kernel(request, server, preloaded)
         kernel = make_kernel(server)
-        gc.freeze()  # no page's collection looks through the kernel's own objects
         gc.enable()
         kernel.start()
         end_kernel(kernel)

@@ -40,7 +40,10 @@ _READ_ONCE = (
     *("PYTORCH_", "TORCH_"),
 )
 # Without the working folder, whose modules are no libraries; -P would be inherited by kernels.
-_RUN = "import sys; del sys.path[0]; import runpy; runpy.run_path(sys.argv[1], None, '__main__')"
+_RUN = (
+    "import sys; sys.path[0] or sys.path.pop(0); import runpy; "
+    "runpy.run_path(sys.argv[1], None, '__main__')"
+)
 _DEVNULL = os.open(os.devnull, os.O_WRONLY)
 _LOGGER = logging.getLogger(__name__)
 

@@ -1,6 +1,7 @@
 """Kernels are forked for everyone who asks Jupyter for them, and ended like any other."""
 
 import asyncio
+import builtins
 import json
 import os
 import resource
@@ -189,6 +190,7 @@ def test_fork_server_with_two_threads_declines_and_a_stock_kernel_starts(
             "from IPython import get_ipython as g\ng()",
             "its import looks for a kernel",
         ),
+        ("loud_module", "get_ipython()", "its import looks for a kernel"),
         ("loud_module", "", "it isn't installed"),
         *(("nosuch.sub", "", "No module named"), ("json.nosuch", "", "No module named")),
     ],
@@ -212,6 +214,22 @@ def test_import_that_fails_leaves_no_trace() -> None:
     with pytest.raises(ImportError, match="No module named"):
         Preloaded().load("nosuch")
     assert "initialized" not in vars(InteractiveShell)
+    assert not hasattr(builtins, "get_ipython")
+
+
+@pytest.mark.usefixtures("own_servers", "installed")
+def test_a_page_is_told_who_refers_to_its_objects() -> None:
+    assert printed("import gc\na = []\nprint(len(gc.get_referrers(a)))") == "1\n"
+
+
+@pytest.mark.usefixtures("own_servers")
+def test_a_safe_path_keeps_its_first_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_module(tmp_path / "library" / "own_module.py", "print(5)", monkeypatch)
+    monkeypatch.setenv("PYTHONSAFEPATH", "1")
+    install("json", tmp_path, monkeypatch)
+    assert printed(f"{SERVER_OF}\nimport own_module") == "1\n5\n"
 
 
 @pytest.mark.usefixtures("own_servers")

@@ -17,6 +17,8 @@ _MOST_DIFFERENCES = 10
 _MOST_LINES = 8
 _ENDS_OF_MESSAGE = 20
 """Lines at each end of a message."""
+_UNCHECKED = "`drift: {unchecked: reason}` in its metadata"
+"""How a notebook's cell says so."""
 _RED, _GREEN, _BOLD, _DIM, _END = "\x1b[31m", "\x1b[32m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
@@ -111,7 +113,11 @@ def _lines(result: PageResult, outcome: Outcome) -> Iterator[str]:
     elif kind.remedy:
         of_example = kind is Kind.UNDOCUMENTED and not outcome.cell
         remedy = "write it below its example" if of_example else kind.remedy
-        yield f"    {_paint('to do:', _DIM)} {remedy}"
+        if result.is_notebook:
+            remedy = remedy.replace("`:unchecked: reason`", _UNCHECKED)
+        first, *more = _folded(f"to do: {remedy}")
+        yield first.replace("to do:", _paint("to do:", _DIM), 1)
+        yield from more
 
 
 def _folded(line: str) -> list[str]:

@@ -122,10 +122,11 @@ def order_descriptors() -> None:
             while readable.poll() and read_all():
                 pass
 
-        def ordered_write(text: str) -> Any:
+        def ordered_write(text: Any) -> Any:
             if os.getpid() == kernel:  # a process that a cell has forked has a copy of this
                 read_all()
-            str.encode(text)  # as print does it: ipykernel would lose the text, and write a log
+            if isinstance(text, str):
+                str.encode(text)  # as print does it: ipykernel would lose it, and write a log
             return write(text)
 
         def ordered_flush() -> None:

@@ -36,7 +36,7 @@ from sphinx_drift.run.limit import LimitedClient, clipped
 from sphinx_drift.run.results import Ending, Execution, Failure, Request
 
 _LONGEST_FOLDER = 90
-"""Characters after which a socket in a folder has a name that is too long for the system."""
+"""Bytes after which a socket in a folder has a name that is too long for the system."""
 
 
 async def run_page(
@@ -162,9 +162,12 @@ async def _client(
     forks = environment.get(RUNNER_VARIABLE) != "jupyter"
     specs = _KernelSpecs() if forks else KernelSpecManager()
     specs.preload = request.preload  # type: ignore[attr-defined]
-    sockets = hasattr(socket, "AF_UNIX") and len(str(scratch)) < _LONGEST_FOLDER
+    name = notebook.metadata["kernelspec"]["name"]
+    sockets = hasattr(socket, "AF_UNIX") and len(os.fsencode(scratch)) < _LONGEST_FOLDER
+    # Kernels of other languages, Julia's say, know no sockets, or give them names of their own.
+    sockets = sockets and "ipykernel_launcher" in specs.get_kernel_spec(name).argv
     manager = AsyncKernelManager(
-        kernel_name=notebook.metadata["kernelspec"]["name"],
+        kernel_name=name,
         kernel_spec_manager=specs,
         client_factory=_KernelClient,
         connection_file=str(scratch / "kernel.json"),

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
+import yaml
 from myst_nb.core.config import NbParserConfig
 from nbformat import NotebookNode
 
@@ -21,6 +23,8 @@ _OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )
+_YAML = re.compile(r"---[ \t]*\n(?P<rows>(?:.*\n)*?)---[ \t]*(?:\n|$)")
+"""A block of options as jupytext and mdformat write it."""
 _TAKES = {
     "allow": "`documented -> executed (reason)`",
     "name": "a name",
@@ -43,6 +47,7 @@ _SWALLOWS = (
     "longer one if its cell prints that line"
 )
 _AGAIN = "`:{}:` is about what an option above it has said already: keep one of them"
+_SECOND = "cell {} has an expectation of this output already, on line {}"
 _ODD_END = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 """The ends of lines that `str.splitlines`, and so MyST-NB, adds to those of editors."""
 _MISREAD = (
@@ -105,13 +110,16 @@ def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outco
         problems.append(Outcome(Kind.OPTION, line, message=message))
     if unclosed := _unclosed(fence):
         problems.append(Outcome(Kind.UNREADABLE, line, message=unclosed))
+    no_cell = Outcome(Kind.NO_CELL, line, name=expectation.name, documented=expectation.content)
     if not cells or any(not _INVISIBLE.match(row) for row in lines[cells[-1].last_line : line - 1]):
-        name, content = expectation.name, expectation.content
-        return [*problems, Outcome(Kind.NO_CELL, line, name=name, documented=content)]
+        return [*problems, no_cell]
     cell = cells[-1]
     if expectation.part is Part.ALL and not cell.has_stderr:
         expectation = replace(expectation, part=Part.MAIN)
     others = [e for e in cell.expectations if e.part is expectation.part]
+    if any(not (other.when or expectation.when) for other in others):
+        message = _SECOND.format(cell.number, others[0].line)
+        return [*problems, replace(no_cell, message=message)]
     if any(bool(other.when) != bool(expectation.when) for other in others):
         problems.append(Outcome(Kind.OPTION, line, message=UNCONDITIONAL))
     cells[-1] = replace(cell, expectations=(*cell.expectations, expectation))
@@ -130,26 +138,37 @@ def _unclosed(fence: Fence) -> str:
 def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome]]:
     """Read the options and the text of an expectation that begins on ``line``."""
     body = lines_of(content)
-    options = [*takewhile(bool, map(_OPTION.match, body))]
+    options = [(o["name"], o["value"] or "") for o in takewhile(bool, map(_OPTION.match, body))]
     count = len(options)
+    if in_yaml := _YAML.match(content):
+        options = options or _options_in(in_yaml["rows"])
+        count = count or in_yaml[0].count("\n") * bool(options)
     has_blank = 0 < count < len(body) and not body[count].strip()
     start = count + 1 if has_blank else count
     text = "\n".join(body[start:])
     expectation = Expectation(text, line, line + start + 1, end_line=line + len(body))
     problems: list[Outcome] = []
     said: set[str] = set()
-    for at, option in enumerate(filter(None, options), start=line + 1):
-        name = option["name"]
+    for at, (name, value) in enumerate(options, start=line + 1 + (count > len(options))):
         subject = "part" if name in (*FORMS, "stream") else name
         if subject in said and name != "allow":
             problems.append(Outcome(Kind.OPTION, at, message=_AGAIN.format(name)))
             continue
         said.add(subject)
         try:
-            expectation = _with_option(expectation, name, option["value"] or "")
+            expectation = _with_option(expectation, name, value)
         except ValueError as error:
             problems.append(Outcome(Kind.OPTION, at, message=str(error)))
     return expectation, problems
+
+
+def _options_in(rows: str) -> list[tuple[str, str]]:
+    """Return options that a block of YAML gives; none if it holds anything else."""
+    with suppress(yaml.YAMLError):
+        read = yaml.safe_load(rows)
+        if isinstance(read, dict) and read.keys() <= {*OPTIONS}:
+            return [(name, "" if value is None else str(value)) for name, value in read.items()]
+    return []
 
 
 def _with_option(expectation: Expectation, name: str, value: str) -> Expectation:

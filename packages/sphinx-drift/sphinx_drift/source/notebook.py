@@ -109,6 +109,8 @@ def _refuse_odd(notebook: NotebookNode) -> None:
         tags = cell.metadata.get("tags") or ()
         if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
             raise ValueError(f"the `tags` of its cell {number} must be texts, got {tags!r}")
+        if cell.cell_type == "code" and not isinstance(cell.get("outputs"), list):
+            raise ValueError(f"its cell {number} must have a list of `outputs`, as code has")
         for output in cell.get("outputs", ()):
             needed = {"output_type"} | _NEEDED.get(output.get("output_type"), {"data"})
             if not needed <= output.keys():

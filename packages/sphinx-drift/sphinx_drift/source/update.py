@@ -30,7 +30,8 @@ DIFFERS = "it differs between two runs"
 CHANGED = "it was changed while it was run"
 NO_TEXT = "it can't be written so that it reads the same"
 _OTHER_CELLS = (
-    "with what was printed, the file would have other cells: print the `repr` of the text"
+    "with what was printed, the file would have other cells: close the fence of its last one, or "
+    "print the `repr` of the text"
 )
 UNDECIDED = frozenset({DIFFERS, NO_TEXT})
 """Reasons why nothing is compared that a person has to confirm or remove."""
@@ -145,7 +146,8 @@ def _refusal(page: Page, result: PageResult) -> str:
             return f"{outcome.message} {where}: {remedy}"
         is_unknown = outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED
         if is_unknown or outcome.kind is Kind.NOT_READ:  # an expectation may have swallowed it
-            return f"{outcome.kind.meaning} {where}"
+            why = outcome.message.partition("\n")[0]
+            return f"{outcome.kind.meaning} {where}{': ' * bool(why)}{why}"
     return ""
 
 

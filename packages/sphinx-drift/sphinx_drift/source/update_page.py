@@ -59,7 +59,9 @@ def _rewritten(block: Sequence[str], expectation: Expectation, reason: str, text
     opening, *content = (line.rstrip("\r\n").removeprefix(_indent(block[0])) for line in block[:-1])
     count = expectation.body_line - expectation.line - 1
     options, rows = content[:count], content[count:]
-    if reason:
+    if reason and options and options[0].rstrip() == "---":
+        options.insert(1, f"unchecked: {reason}")
+    elif reason:
         options = [f":unchecked: {reason}", *(options or [""])]
     else:
         rows = _rows(text)
@@ -86,7 +88,7 @@ def _block(opening: str, options: Sequence[str], rows: Sequence[str]) -> list[st
     name = opening.lstrip(sign)
     fence = sign * max(len(opening) - len(name), longest + 1)
     ends_blank = bool(options) and not options[-1].strip()
-    if rows and rows[0].lstrip().startswith(":") and not ends_blank:
+    if rows and rows[0].lstrip().startswith((":", "---")) and not ends_blank:
         options = [*options, ""]  # else that row would be read as an option
     return [fence + name, *options, *rows, fence]
 

@@ -63,7 +63,8 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Read a page; its cells are run and checked before it is rendered."""
         env = document.settings.env
-        if is_notebook(Path(env.doc2path(env.docname))):
+        is_translated = document.current_source.endswith("<translated>")  # a sentence of it
+        if is_notebook(Path(env.doc2path(env.docname))) and not is_translated:
             try:
                 parse_notebook(inputstring)
             except ValueError as error:  # MyST-NB takes for granted what a notebook holds

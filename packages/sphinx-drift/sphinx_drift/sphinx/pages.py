@@ -34,7 +34,7 @@ def find_outdated(
     """Have Sphinx read the pages with outputs to check; in live work, what failed or changed."""
     state = state_of(env)
     failed = {name for name, result in state.results.items() if result.failed}
-    failed |= {name for name in env.found_docs & env.all_docs.keys() if _changed(env, name)}
+    failed |= {name for name in env.found_docs & env.all_docs.keys() if _changed(app, env, name)}
     # Sphinx adds pages that changed, or a file that they read.
     runs_all = is_ci() or not app.config.drift_live
     current = cache.current(state.settings.cache) if state.settings.cache else ()
@@ -50,18 +50,25 @@ def find_outdated(
 
 def _drop_glue(app: Sphinx, current: set[str]) -> None:
     """Delete what pages have glued but those that aren't read: MyST-NB keeps it for ever."""
-    folder = Path(app.outdir).parent / str(OUTPUT_FOLDER)
-    for file in [*folder.rglob("*.glue.json")]:
-        if file.relative_to(folder).as_posix().removesuffix(".glue.json") not in current:
+    kept = {_glue_of(app, name) for name in current}
+    for file in [*_glue_of(app, "*").parent.rglob("*.glue.json")]:
+        if file not in kept:
             file.unlink()
 
 
-def _changed(env: BuildEnvironment, name: str) -> bool:
-    """Return whether a page or a file it includes differs from the one that was read.
+def _glue_of(app: Sphinx, name: str) -> Path:
+    """Return the file in which MyST-NB keeps what a page glues, for all books built beside it."""
+    return Path(app.outdir).parent / str(OUTPUT_FOLDER) / f"{name}.glue.json"
+
+
+def _changed(app: Sphinx, env: BuildEnvironment, name: str) -> bool:
+    """Return whether a page, a file it includes or its glue differs from what was read or kept.
 
     Times are not compared with a clock, which may have been ahead: the file is as it was, or not.
     """
-    return state_of(env).pages[name].stamps != _stamps(env, name)
+    page_state = state_of(env).pages[name]
+    now = [_stamps(env, name), stamp_of(str(_glue_of(app, name)))]
+    return [page_state.stamps, page_state.glued] != now
 
 
 def _stamps(env: BuildEnvironment, name: str) -> list[list[int] | None]:
@@ -102,13 +109,13 @@ def _to_begin(
                     yield task
 
 
-def showing_others(_app: Sphinx, env: BuildEnvironment) -> list[str]:
+def showing_others(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Have Sphinx write the pages that may show what cells of others printed in this build."""
     state = state_of(env)
     for name in env.all_docs:
         page_state = state.pages[name]
         if page_state.stamps is None:  # it was read in this build
-            stamps = _stamps(env, name)
+            stamps, page_state.glued = _stamps(env, name), stamp_of(str(_glue_of(app, name)))
             # A page is read again if a file changed meanwhile: the reading may have it or not.
             if all(stamp and stamp[1] <= state.began for stamp in stamps):  # its ctime
                 page_state.stamps = stamps

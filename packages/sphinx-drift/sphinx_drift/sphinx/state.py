@@ -27,6 +27,8 @@ class PageState:
     """The key of its run in jupyter-cache, if it is there."""
     stamps: list[list[int] | None] | None = None
     """The stamps of its files when it was read; None if they changed meanwhile."""
+    glued: list[int] | None = None
+    """The stamp of what it glued for other pages; None if nothing."""
 
 
 @dataclass

@@ -39,7 +39,9 @@ def test_every_kind_tells_its_remedy_in_100_columns(kind: Kind) -> None:
     assert head.startswith(f"{PATH}:1234: {kind.label} in cell 56 (line 1230):")
     assert kind.meaning in report
     assert kind.remedy in report
-    assert max(map(len, report.splitlines())) <= 100
+    of_notebook = render([replace(page(outcome, file=PATH), is_notebook=True)])
+    assert ":unchecked:" not in of_notebook  # which only pages have
+    assert max(map(len, [*report.splitlines(), *of_notebook.splitlines()])) <= 100
 
 
 def test_many_differences_are_cut_short() -> None:

@@ -1,5 +1,6 @@
 """Running a notebook: a fresh kernel, in order, how each cell ended, and what it printed."""
 
+import json
 import re
 import sys
 import time
@@ -258,10 +259,39 @@ def test_a_kernel_of_an_old_ipykernel_is_left_as_it_is(monkeypatch: pytest.Monke
     assert vars(stream) == {"_fid": 5}
 
 
-def test_what_no_output_can_hold_is_refused_where_it_is_written(pages: Pages) -> None:
-    _, execution = pages.fork("print('\\ud800 5')", before=(injected(order_descriptors),))
-    assert execution.failure is not None
-    assert execution.failure.message.startswith("UnicodeEncodeError: 'utf-8' codec can't encode")
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("print('\\ud800 5')", "UnicodeEncodeError: 'utf-8' codec can't encode"),
+        ("sys.stdout.write(42)", "TypeError: write() argument must be str, not <class 'int'>"),
+    ],
+)
+def test_what_no_output_can_hold_is_refused_where_it_is_written(
+    code: str, error: str, pages: Pages
+) -> None:
+    failure = pages.failure(f"import sys\n{code}", before=(injected(order_descriptors),))
+    assert failure.message.startswith(error)
+
+
+OVER_TCP = """
+import json, sys
+from ipykernel.kernelapp import launch_new_instance
+with open(sys.argv[-1]) as file:
+    assert json.load(file)["transport"] == "tcp"
+launch_new_instance()
+"""
+
+
+def test_a_kernel_that_knows_tcp_alone_is_asked_by_tcp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Julia's joins an address and a port by a colon, whatever the address is."""
+    spec = tmp_path / "kernels" / "own" / "kernel.json"
+    spec.parent.mkdir(parents=True)
+    argv = [sys.executable, "-c", OVER_TCP, "-f", "{connection_file}"]
+    spec.write_text(json.dumps({"argv": argv, "display_name": "", "language": ""}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    assert execute(notebook("print(1)", kernel="own"), request_for(tmp_path)).failure is None
 
 
 AT_THE_END = """

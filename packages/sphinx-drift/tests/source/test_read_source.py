@@ -172,6 +172,7 @@ WAIVERS = (
     ("options", "name", "value"),
     [
         (":unchecked: a timing\n:name: a", "unchecked", "a timing"),
+        ("---\nname: a\nunchecked: |\n  a timing\n---", "unchecked", "a timing\n"),
         (":reference-only: a draw", "reference_only", "a draw"),
         (":html:\n", "part", Part.HTML),
         (":stream: picture", "part", Part.PICTURE),
@@ -356,6 +357,7 @@ FRONT_OF = "---\nfile_format: mystnb\na: %s\n---\n" + CELL
         (one_output("error"), "an output of its cell 1 must have ename, evalue, output_type; got"),
         (one_cell(metadata=None), "it is no notebook"),
         (one_cell(outputs=None), "it is no notebook"),
+        (one_cell().replace('"outputs": [], ', ""), "cell 1 must have a list of `outputs`"),
         ('{"cells": [', "it is no notebook: JSONDecodeError: Expecting value: line 1"),
         (FRONT_OF % "[", "line 3 of its front matter"),
         (FRONT_OF % "b: c", "line 3 of its front matter"),

@@ -107,6 +107,7 @@ def put(folder: Path, *parts: str, name: str = "page.md") -> Path:
 # Pages --------------------------------------------------------------------------------
 
 
+IN_YAML = "---\nname: it\n---\n"
 OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\n\n[0.%s]\n```\n"
 
 
@@ -142,6 +143,12 @@ OPTIONS = "```{expected-output}\n:name: it\n:allow: [1] 0.30 -> 0.31 (a reason)\
         ("```", expected("1"), expected("```", fence="````")),
         ("~~~~", expected("1", fence="~~~"), expected("~~~~", fence="~~~~~")),
         (":html: 2", expected("1"), expected(":html: 2", options="\n")),
+        *(
+            (row, expected("1"), expected(row, options="\n"))
+            for row in ("---\nname: it\n---", "---\nname: it\n---\n1")
+        ),
+        ("2", expected("1", options=IN_YAML), expected("2", options=IN_YAML)),
+        ("---\n2", expected("1", options=IN_YAML), expected("---\n2", options=f"{IN_YAML}\n")),
         (
             ":html: 2",
             expected("1", options=":name: it\n"),
@@ -267,19 +274,24 @@ def test_only_a_cell_that_may_raise_may_lack_something(
 
 def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: Path) -> None:
     one, three, four = (cell(f"print({number})") for number in (1, 3, 4))
-    named = cell("print(5)")
+    named, six = cell("print(5)"), cell("print(6)")
     path = put(
         tmp_path,
         *(one, expected("2"), three, four, expected("4")),
         *(named, expected("5", options=":name: it\n\n")),
+        *(six, expected("6", options="---\nname: i\n---\n")),
     )
     page, notebook, result, *others = run(path)
-    differs = [Outcome(Kind.UNREPEATABLE, 1, cell=number) for number in (2, 3, 4)]
+    differs = [Outcome(Kind.UNREPEATABLE, 1, cell=number) for number in (2, 3, 4, 5)]
     result = replace(result, outcomes=(*result.outcomes, *differs))
     change = changed(path, page, notebook, result, *others)
     unchecked = ":unchecked: it differs between two runs\n"
     new, old, own = (expected(text, options=unchecked) for text in ("", "\n4", ":name: it\n\n5"))
-    assert change.after == FRONT + one + expected("1") + three + new + four + old + named + own
+    in_yaml = expected("6", options="---\nunchecked: it differs between two runs\nname: i\n---\n")
+    assert (
+        change.after
+        == FRONT + one + expected("1") + three + new + four + old + named + own + six + in_yaml
+    )
 
 
 def test_what_raises_where_an_output_is_documented_is_left_to_its_author(tmp_path: Path) -> None:
@@ -293,7 +305,7 @@ def test_what_raises_where_an_output_is_documented_is_left_to_its_author(tmp_pat
 @pytest.mark.parametrize(
     ("below", "reason"),
     [
-        ("# Title\n\nProse.\n", "can't be read (line 10)"),
+        ("# Title\n\nProse.\n", "can't be read (line 10): its fence isn't closed"),
         ("# Title\n\n" + cell("print(2)") + expected("2"), "isn't read as one"),
         ("# Title\n\n```python\nx = 1\n```\n", "can't be read (line 10)"),
         ("# Title\n\n```\nx = 1\n```\n\nProse.\n", "can't be read (line 17)"),

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from nbformat import writes
+from nbformat import v4, writes
 from notebooks import code, notebook, shown, stream
 from processes import python
 from small_book import FRONT, cell
@@ -95,6 +95,21 @@ def test_a_notebook_that_has_pictures_stored_alone_is_run(book: Book) -> None:
     of_raises = {("a.ipynb", "picture"), ("a.ipynb", "raised")}
     expected = {*of_raises, *of_prints, ("c.ipynb", "picture")}
     assert {(failure.file, failure.kind) for failure in book.build().failures} == expected
+
+
+PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8"\n\n'
+
+
+def test_a_notebook_is_translated(book: Book) -> None:
+    its = notebook(v4.new_markdown_cell("# Title\n\nA sentence."), code("print(1)", stream("1\n")))
+    book.configure(language="de", locale_dirs=["locale"])
+    book.write(
+        "locale/de/LC_MESSAGES/a.po", PO, 'msgid "A sentence."\nmsgstr "Ein Satz."', front=False
+    )
+    (book.folder / "a.ipynb").write_text(writes(its), "utf-8")
+    built = book.build(builder="text")
+    assert built.status == 0, built.stderr
+    assert "Ein Satz." in (built.outdir / "a.txt").read_text("utf-8")
 
 
 def test_cells_that_did_not_run_are_not_silent(book: Book) -> None:

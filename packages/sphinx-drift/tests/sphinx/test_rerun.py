@@ -1,5 +1,6 @@
 """Running is never skipped: a change of what a page reads or glues is seen by the next build."""
 
+import json
 import os
 import re
 
@@ -104,6 +105,22 @@ def test_what_is_no_longer_glued_is_shown_nowhere(later: str, option: str, book:
         built = book.build(option, builder="html")
         assert built.stderr.count("Glue reference 'it' not found in doc 'a'") == len(shown)
         assert "25.0%" not in (built.outdir / "b.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("other", [None, {"it": {"data": {"text/plain": "0.75"}}}])
+def test_what_another_book_deleted_or_wrote_is_glued_again(other: object, book: Book) -> None:
+    """MyST-NB has one folder for the glue of all books that are built side by side."""
+    book.configure(drift_require="expected")
+    book.write("a.md", GLUES.partition("\n\n")[0])
+    book.write("b.md", "It is {glue:text}`a.md::it:.1%`.", front=False)
+    first = book.build(builder="html")
+    (glue,) = first.outdir.parent.rglob("a.glue.json")
+    if other is None:
+        glue.unlink()
+    else:
+        glue.write_text(json.dumps(other), "utf-8")
+    again = book.build("-a", builder="html")
+    assert "25.0%" in (again.outdir / "b.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize("mode", ["auto", "cache"])  # a cache of executions knows a page alone
