@@ -94,7 +94,7 @@ class Preloaded:
         before, shown, looked_for = set(sys.modules), io.StringIO(), []  # type: ignore[var-annotated]
         shell = importlib.import_module("IPython.core.interactiveshell")
         shell.InteractiveShell.initialized = classmethod(looked_for.append)  # notes who asks
-        builtins.get_ipython = lambda: looked_for.append(None)  # as pandas asks
+        vars(builtins)["get_ipython"] = lambda: looked_for.append(None)  # as pandas asks
         try:
             with (
                 warnings.catch_warnings(record=True) as warned,
@@ -105,7 +105,7 @@ class Preloaded:
                 importlib.import_module(name)
                 filters = list(takewhile(lambda added: added is not first, warnings.filters))
         finally:
-            del shell.InteractiveShell.initialized, builtins.get_ipython
+            del shell.InteractiveShell.initialized, vars(builtins)["get_ipython"]
         if texts := [*(str(warning.message) for warning in warned), *shown.getvalue().splitlines()]:
             raise ImportError(f"its import shows {texts[0]!r}")
         if looked_for:

@@ -180,7 +180,9 @@ class CellCheck:
         if glued and is_waived and part not in (Part.STDOUT, Part.STDERR, Part.TRACEBACK):
             return Kind.QUOTATION, _unchecked_glue(glued)
         if not (executed.strip() or expectation.may_lack):
-            return Kind.NO_OUTPUT, f"as {part.value}" if part in BESIDE else self._removed_of(part)
+            where = f"{'as' if part in BESIDE else 'on'} {part.value}"
+            is_whole = part in (Part.ALL, Part.MAIN)
+            return Kind.NO_OUTPUT, self._removed_of(part) if is_whole else where
         return self._excluded(expectation)
 
     def _removed_of(self, part: Part) -> str:

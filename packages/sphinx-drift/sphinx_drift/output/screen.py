@@ -10,6 +10,8 @@ from sphinx_drift.compare.lexer import ESCAPE
 if TYPE_CHECKING:  # a build starts its host without it
     from nbformat import NotebookNode
 
+_ONCE = "Matplotlib is building the font cache; this may take a moment.\n"
+"""What a slow machine writes on stderr for the first page that imports Matplotlib, and no other."""
 _MOVES = r"(?P<start>\r|\x1b\[[01]?G|\x1b\[2K)|(?P<back>\x08)|(?P<erase>\x1b\[0?[JK])"
 _STEP = re.compile(rf"{_MOVES}|(?P<code>{ESCAPE.pattern})|[^\r\x08\x1b]+|(?s:.)")
 _NO_COLOR = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE.pattern}")
@@ -74,7 +76,9 @@ def joined(outputs: Iterable["NotebookNode"]) -> Iterator["NotebookNode"]:
             continue
         for _, pieces in groupby(sorted(group, key=_is_stderr), _is_stderr):
             first, *rest = pieces
-            yield type(first)(first, text="".join(piece.text for piece in (first, *rest)))
+            text = "".join(piece.text for piece in (first, *rest))
+            if (kept := text.replace(_ONCE, "")) or not text:
+                yield type(first)(first, text=kept)
 
 
 def _is_stderr(stream: "NotebookNode") -> bool:

@@ -115,9 +115,9 @@ def _lines(result: PageResult, outcome: Outcome) -> Iterator[str]:
         remedy = "write it below its example" if of_example else kind.remedy
         if result.is_notebook:
             remedy = remedy.replace("`:unchecked: reason`", _UNCHECKED)
-        first, *more = _folded(f"to do: {remedy}")
-        yield first.replace("to do:", _paint("to do:", _DIM), 1)
-        yield from more
+        rows = _folded(f"to do: {remedy}")
+        yield rows[0].replace("to do:", _paint("to do:", _DIM), 1)
+        yield from rows[1:]
 
 
 def _folded(line: str) -> list[str]:

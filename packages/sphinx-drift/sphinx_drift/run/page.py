@@ -15,6 +15,7 @@ from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import zmq
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.channels import AsyncZMQSocketChannel
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager, NoSuchKernel
@@ -35,6 +36,7 @@ from sphinx_drift.run.injected import call_each
 from sphinx_drift.run.limit import LimitedClient, clipped
 from sphinx_drift.run.results import Ending, Execution, Failure, Request
 
+_DAY = 24 * 60 * 60
 _LONGEST_FOLDER = 90
 """Bytes after which a socket in a folder has a name that is too long for the system."""
 
@@ -120,6 +122,11 @@ class _KernelClient(AsyncKernelClient):
     shell_channel_class = Type(_Channel)
     language_info: dict[str, Any]
 
+    def __init__(self, **options: Any) -> None:
+        """Take in as many messages as come: on a busy machine, more would be dropped."""
+        super().__init__(**options)
+        self.context.setsockopt(zmq.RCVHWM, 0)
+
     async def wait_for_ready(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - Jupyter's
         """Wait until the kernel has answered in both channels; Jupyter waits 0.2 s longer."""
         end = time.monotonic() + (timeout or math.inf)
@@ -178,6 +185,9 @@ async def _client(
     client = LimitedClient(
         notebook,
         km=manager,
+        # Jupyter waits 4 s for what a cell that has ended printed, and drops the rest.
+        iopub_timeout=math.ceil(request.timeout or _DAY),
+        raise_on_iopub_timeout=True,
         output_limit=request.output_limit,
         timeout=request.timeout,
         resources={"metadata": {"path": str(request.folder)}},

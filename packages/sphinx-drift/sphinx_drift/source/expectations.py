@@ -138,11 +138,11 @@ def _unclosed(fence: Fence) -> str:
 def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome]]:
     """Read the options and the text of an expectation that begins on ``line``."""
     body = lines_of(content)
-    options = [(o["name"], o["value"] or "") for o in takewhile(bool, map(_OPTION.match, body))]
+    rows = filter(None, takewhile(bool, map(_OPTION.match, body)))
+    options = [(row["name"], row["value"] or "") for row in rows]
     count = len(options)
-    if in_yaml := _YAML.match(content):
-        options = options or _options_in(in_yaml["rows"])
-        count = count or in_yaml[0].count("\n") * bool(options)
+    if (in_yaml := _YAML.match(content)) and (options := _options_in(in_yaml["rows"])):
+        count = in_yaml[0].count("\n")
     has_blank = 0 < count < len(body) and not body[count].strip()
     start = count + 1 if has_blank else count
     text = "\n".join(body[start:])

@@ -63,7 +63,7 @@ class VerifyingParser(Parser):  # type: ignore[misc]  # untyped
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Read a page; its cells are run and checked before it is rendered."""
         env = document.settings.env
-        is_translated = document.current_source.endswith("<translated>")  # a sentence of it
+        is_translated = str(document.current_source).endswith("<translated>")  # a sentence of it
         if is_notebook(Path(env.doc2path(env.docname))) and not is_translated:
             try:
                 parse_notebook(inputstring)

@@ -24,11 +24,15 @@ def position(env: BuildEnvironment, line: int | None) -> dict[str, Any]:
     return {"line": 1, **known}
 
 
+def _rows(env: BuildEnvironment) -> Iterator[tuple[int, str]]:
+    """Yield the rows of the page being read, and their numbers."""
+    page = Path(env.doc2path(env.docname)).read_text("utf-8", "replace")
+    yield from enumerate(lines_of(page), start=1)
+
+
 def position_of_include(env: BuildEnvironment, source: Path, line: int | None) -> dict[str, Any]:
     """Return where the page being read includes a file, for what stands on a line of that."""
-    page = Path(env.doc2path(env.docname)).read_text("utf-8", "replace")
-    rows = enumerate(lines_of(page), start=1)
-    found = next((n for n, row in rows if "{include}" in row and source.name in row), 1)
+    found = next((n for n, row in _rows(env) if "{include}" in row and source.name in row), 1)
     return {"line": found, "where": f"{found} (line {line or 1} of {source.name})"}
 
 
@@ -41,8 +45,7 @@ def positions(
     """
     count, rows = Counter(text for text, _ in found), defaultdict[str, list[int]](list)
     if found and "drift_cells" not in env.metadata[env.docname]:
-        page = Path(env.doc2path(env.docname)).read_text("utf-8", "replace")
-        for number, row in enumerate(lines_of(page), start=1):
+        for number, row in _rows(env):
             for text in count:
                 rows[text] += [number] * row.count(text)
     exact = {text: iter(rows[text]) for text in count if len(rows[text]) == count[text]}

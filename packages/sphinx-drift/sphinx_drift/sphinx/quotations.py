@@ -45,9 +45,10 @@ class QuoteNumbers(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Fill in each number of a page that is written."""
+        results = state_of(self.env).results.values()
         for node in self.document.findall(quoted_number):
             with suppress(ValueError):  # reported by check_quotations, once for all builders
-                node[:] = [nodes.Text(quote(state_of(self.env).results.values(), node["target"]))]
+                node[:] = [nodes.Text(quote(results, node["target"]))]
 
 
 def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
@@ -108,7 +109,7 @@ def check_quotations(app: Sphinx) -> dict[str, PageResult]:
         wrong = []
         for target, at in metadata.get("drift_quotations", ()):
             try:
-                quote(state_of(env).results.values(), target)
+                quote(known, target)
             except ValueError as error:
                 wrong.append(Outcome(Kind.QUOTATION, message=str(error), **at))
         if wrong:

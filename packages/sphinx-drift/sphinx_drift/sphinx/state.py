@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from sphinx_drift.model import Outcome, Page, PageResult
+from sphinx_drift.patterns import inside
 from sphinx_drift.settings import Settings
 
 
@@ -95,4 +96,4 @@ def record(env: BuildEnvironment, *outcomes: Outcome, **parts: Any) -> None:
 def file_of(env: BuildEnvironment, docname: str = "") -> str:
     """Return the name of a page, the one that is being read by default, as one would type it."""
     path = Path(env.doc2path(docname or env.docname))
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    return str(inside(path, Path.cwd()) or path)

@@ -10,7 +10,7 @@ from notebooks import raised, shown, stream
 
 from sphinx_drift.output.html_text import drawn_in, html_text
 from sphinx_drift.output.printed_text import Part, read_outputs
-from sphinx_drift.output.screen import on_screen
+from sphinx_drift.output.screen import joined, on_screen
 
 CASES = Path(__file__).with_name("html.txt")
 SCREENS = Path(__file__).with_name("screen.txt")
@@ -71,6 +71,18 @@ def test_a_stream_reads_as_a_terminal_is_left_showing_it(text: str, left: str) -
     assert on_screen(text) == left
     assert on_screen(left) == left
     assert read_outputs([stream(text)]).select(Part.STDOUT) == f"{left.rstrip()}\n"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "left"),
+    [(["", "fonts"], []), (["w\n", "fonts"], ["w\n"]), (["fonts", "w\n"], ["w\n"]), ([""], [""])],
+)
+def test_what_only_the_first_page_of_a_machine_says_is_left_out(
+    pieces: list[str], left: list[str]
+) -> None:
+    fonts = "Matplotlib is building the font cache; this may take a moment.\n"
+    outputs = [stream(fonts if text == "fonts" else text, "stderr") for text in pieces]
+    assert [output.text for output in joined(outputs)] == left
 
 
 def test_parts_name_the_streams_that_say_something() -> None:

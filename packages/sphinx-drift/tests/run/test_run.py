@@ -1,5 +1,6 @@
 """Running a notebook: a fresh kernel, in order, how each cell ended, and what it printed."""
 
+import itertools
 import json
 import re
 import sys
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from nbclient import NotebookClient
 from nbclient.output_widget import OutputWidget
 from nbformat import NotebookNode, v4
 from nbformat.v4 import new_output
@@ -20,6 +22,7 @@ from small_book import TORCH
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import order_descriptors
+from sphinx_drift.run.limit import LimitedClient
 from sphinx_drift.run.results import Ending
 from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import load
@@ -273,6 +276,22 @@ def test_what_no_output_can_hold_is_refused_where_it_is_written(
     assert failure.message.startswith(error)
 
 
+def test_no_output_is_lost_where_the_machine_is_busy(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken, pauses = itertools.count(), {50: 1, 2_500: 4.5}  # Jupyter waits for 4
+
+    def take_slowly(self: Any, *arguments: Any) -> Any:
+        time.sleep(pauses.get(next(taken), 0))
+        return NotebookClient.process_message(self, *arguments)
+
+    monkeypatch.setattr(LimitedClient, "process_message", take_slowly)
+    notebook, execution = pages.fork("for i in range(3_000):\n    print(i, flush=True)", "2")
+    assert execution.failure is None
+    assert shown(notebook.cells[1]).split() == [*map(str, range(3_000))]
+    assert shown(notebook.cells[2]).strip() == "2"
+
+
 OVER_TCP = """
 import json, sys
 from ipykernel.kernelapp import launch_new_instance
@@ -282,6 +301,7 @@ launch_new_instance()
 """
 
 
+@pytest.mark.usefixtures("pages")
 def test_a_kernel_that_knows_tcp_alone_is_asked_by_tcp(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
