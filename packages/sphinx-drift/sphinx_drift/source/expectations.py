@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -37,6 +36,11 @@ _TAKES = {
 """The value that each option takes; that of a form takes none."""
 OPTIONS = sorted([*_TAKES, *FORMS])
 """What an expectation may say above its text."""
+_KNOWN = re.compile(rf"(?m)^(?:{'|'.join(OPTIONS)}):(?:\s|$)")
+_NO_YAML = (
+    "what stands between `---` is no YAML: put a text with a colon, a bracket or a hash into "
+    "quotation marks; a text that begins like options stands below an empty line"
+)
 _OPEN = "its fence isn't closed before the end of the page: nobody would see what it swallows"
 _LAST_OPEN = (
     "this fence isn't closed before the end of the page: close it, or the one above it that "
@@ -141,13 +145,17 @@ def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome
     rows = filter(None, takewhile(bool, map(_OPTION.match, body)))
     options = [(row["name"], row["value"] or "") for row in rows]
     count = len(options)
-    if (in_yaml := _YAML.match(content)) and (options := _options_in(in_yaml["rows"])):
-        count = in_yaml[0].count("\n")
+    problems: list[Outcome] = []
+    if (block := _YAML.match(content)) and _KNOWN.search(block["rows"]):
+        count = len(lines_of(block[0]))
+        try:
+            options = _options_in(block["rows"])
+        except ValueError as error:
+            problems.append(Outcome(Kind.OPTION, line + 1, message=str(error)))
     has_blank = 0 < count < len(body) and not body[count].strip()
     start = count + 1 if has_blank else count
     text = "\n".join(body[start:])
     expectation = Expectation(text, line, line + start + 1, end_line=line + len(body))
-    problems: list[Outcome] = []
     said: set[str] = set()
     for at, (name, value) in enumerate(options, start=line + 1 + (count > len(options))):
         subject = "part" if name in (*FORMS, "stream") else name
@@ -163,12 +171,12 @@ def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome
 
 
 def _options_in(rows: str) -> list[tuple[str, str]]:
-    """Return options that a block of YAML gives; none if it holds anything else."""
-    with suppress(yaml.YAMLError):
+    """Return options that a block of YAML gives."""
+    try:
         read = yaml.safe_load(rows)
-        if isinstance(read, dict) and read.keys() <= {*OPTIONS}:
-            return [(name, "" if value is None else str(value)) for name, value in read.items()]
-    return []
+        return [(str(name), "" if text is None else str(text)) for name, text in read.items()]
+    except (AttributeError, yaml.YAMLError):
+        raise ValueError(_NO_YAML) from None
 
 
 def _with_option(expectation: Expectation, name: str, value: str) -> Expectation:

@@ -204,6 +204,24 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
     assert told == [(Kind.OPTION, line) for line in lines]
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("allow: [1] 0.30 -> 0.31 (a reason)", "between `---` is no YAML"),
+        ("unchecked: a timing: it varies", "between `---` is no YAML"),
+        ("unchecked: a timing\nnmae: it", "unknown option `:nmae:`"),
+        ("name:", "`:name:` must be followed by a name, got ''"),
+        ("loss: 0.5", ""),
+    ],
+)
+def test_options_in_yaml_are_read_or_refused(rows: str, message: str) -> None:
+    page = read(CELL + expected("---", rows, "---", "1"))
+    (told,) = [problem.message for problem in page.problems] or [""]
+    assert message in told
+    text = page.cells[0].expectations[0].text
+    assert text == ("1" if message else f"---\n{rows}\n---\n1")
+
+
 # What nobody looks at -----------------------------------------------------------------
 
 
