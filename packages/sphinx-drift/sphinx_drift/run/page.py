@@ -36,6 +36,8 @@ from sphinx_drift.run.injected import call_each
 from sphinx_drift.run.limit import LimitedClient, clipped
 from sphinx_drift.run.results import Ending, Execution, Failure, Request
 
+_REFUSED = ("abort", "aborted")
+"""What a kernel says of a cell that it doesn't run, since one before it raised."""
 _DAY = 24 * 60 * 60
 _LONGEST_FOLDER = 90
 """Bytes after which a socket in a folder has a name that is too long for the system."""
@@ -211,13 +213,18 @@ async def _run_cells(
     _, failure = await _ask(client, request.before, "before the first cell")
     if failure:
         return failure
+    statuses: dict[int, str] = {}
+    client.on_cell_executed = lambda cell_index, execute_reply, **_: statuses.update(
+        {cell_index: execute_reply["content"].get("status")}
+    )
     for index, cell in enumerate(client.nb.cells):
         if cell.cell_type == "code":
             failure = await _run_cell(client, cell, index)
             is_allowed = index in request.raising
             if failure and not (failure.kind is Ending.RAISED and is_allowed):
                 return failure
-            executed[index] = failure is None
+            if statuses.get(index) not in _REFUSED:
+                executed[index] = failure is None
     for state in client.widget_state.values():
         if "outputs" in state:
             state["outputs"] = [*joined(map(from_dict, state["outputs"]))]

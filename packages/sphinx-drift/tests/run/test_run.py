@@ -255,6 +255,12 @@ def test_what_is_written_past_python_stands_where_it_was_written(runner: str, pa
     assert [shown(each) for each in notebook.cells[2:]] == expected
 
 
+def test_a_cell_that_its_kernel_refuses_is_not_run(pages: Pages) -> None:
+    """As tslab does for 0.2 s after an error."""
+    _, execution = pages.fork("get_ipython().kernel._aborting = True", "print(2)", after=())
+    assert (execution.executed, execution.failure) == ({1}, None)
+
+
 def test_a_kernel_of_an_old_ipykernel_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = SimpleNamespace(_fid=5)  # as before 6.23
     monkeypatch.setattr(sys, "stdout", stream)
