@@ -39,7 +39,7 @@ class Kind(Enum):
         "write a text for this case too, or conditions of which one holds: `:when: numpy>=2`",
     )
     NO_CELL = (
-        "an expectation doesn't stand straight after a cell",
+        "an expectation has no cell of its own straight above it",
         "move it straight after its cell, with nothing but blank lines between, or delete it",
     )
     EMPTY = (

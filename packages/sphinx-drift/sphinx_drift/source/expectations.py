@@ -51,7 +51,7 @@ _SWALLOWS = (
     "longer one if its cell prints that line"
 )
 _AGAIN = "`:{}:` is about what an option above it has said already: keep one of them"
-_SECOND = "cell {} has an expectation of this output already, on line {}"
+_SECOND = "cell {} has an expectation of this output already, on line {}: keep one of them"
 _ODD_END = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 """The ends of lines that `str.splitlines`, and so MyST-NB, adds to those of editors."""
 _MISREAD = (
@@ -173,8 +173,8 @@ def read_expectation(content: str, line: int) -> tuple[Expectation, list[Outcome
 def _options_in(rows: str) -> list[tuple[str, str]]:
     """Return options that a block of YAML gives."""
     try:
-        read = yaml.safe_load(rows)
-        return [(str(name), "" if text is None else str(text)) for name, text in read.items()]
+        read = yaml.load(rows, yaml.BaseLoader)  # noqa: S506 - it makes nothing but texts
+        return [(name, str(text)) for name, text in read.items()]
     except (AttributeError, yaml.YAMLError):
         raise ValueError(_NO_YAML) from None
 

@@ -173,6 +173,7 @@ WAIVERS = (
     [
         (":unchecked: a timing\n:name: a", "unchecked", "a timing"),
         ("---\nname: a\nunchecked: |\n  a timing\n---", "unchecked", "a timing\n"),
+        ("---\nhtml:\nname: 007\n---", "name", "007"),
         (":reference-only: a draw", "reference_only", "a draw"),
         (":html:\n", "part", Part.HTML),
         (":stream: picture", "part", Part.PICTURE),
