@@ -225,7 +225,8 @@ def test_a_reply_that_comes_while_a_widget_is_written_to_is_not_lost(
 
 
 WRITERS = """
-import ctypes, os, subprocess
+import ctypes, os, subprocess, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # Python's, of a fork
 def compiled(text):
     library = ctypes.CDLL(None)
     library.puts(text.encode())
