@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from small_book import FRONT, cell
+from nbformat import writes
+from notebooks import code, notebook, stream
+from small_book import FRONT, cell, write
 
 ROOT = Path(__file__).parents[1]
 STEPS = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
@@ -39,10 +41,13 @@ def test_a_drift_is_annotated_and_its_patch_mends_it(book: Path) -> None:
     assert run(check, book).returncode == 0
 
 
-def test_the_hook_of_the_manual_refuses_a_drift(book: Path) -> None:
+def test_the_hook_of_the_manual_refuses_a_drift_and_no_prose(book: Path) -> None:
+    always = {"notebooks/first.ipynb": writes(notebook(code("print(1)", stream("1\n"), count=1)))}
+    write(book, {**always, "prose.md": "# Prose\n"})
     text = (ROOT / "docs" / "adopt.md").read_text("utf-8")
     (hooks,) = (
         yaml.safe_load(each) for each in re.findall(r"```yaml\n(repos:.*?)```", text, re.DOTALL)
     )
     (hook,) = hooks["repos"][0]["hooks"]
     assert run(f"{hook['entry']} page.md", book).returncode == 1
+    assert run(f"{hook['entry']} prose.md", book).returncode == 0
