@@ -210,7 +210,7 @@ def test_an_option_is_said_once(options: str, lines: list[int]) -> None:
     [
         ("allow: [1] 0.30 -> 0.31 (a reason)", "between `---` is no YAML"),
         ("unchecked: a timing: it varies", "between `---` is no YAML"),
-        ("unchecked: a timing\nnmae: it", "unknown option `:nmae:`"),
+        ("unchecked: a timing\nnomen: it", "unknown option `:nomen:`"),
         ("name:", "`:name:` must be followed by a name, got ''"),
         ("loss: 0.5", ""),
     ],
