@@ -15,7 +15,6 @@ from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import zmq
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.channels import AsyncZMQSocketChannel
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager, NoSuchKernel
@@ -127,7 +126,7 @@ class _KernelClient(AsyncKernelClient):
     def __init__(self, **options: Any) -> None:
         """Take in as many messages as come: on a busy machine, more would be dropped."""
         super().__init__(**options)
-        self.context.setsockopt(zmq.RCVHWM, 0)
+        self.context.rcvhwm = 0
 
     async def wait_for_ready(self, timeout: float | None = None) -> None:  # noqa: ASYNC109 - Jupyter's
         """Wait until the kernel has answered in both channels; Jupyter waits 0.2 s longer."""
