@@ -98,7 +98,7 @@ def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         of_book = book.of_myst_nb if book.settings else None
         read = partial(load, path, of_book=of_book, key=key, is_mystmd=is_mystmd)
         text = read_exactly(path)
-        page, notebook = read() or (Page(), None)
+        page, notebook = read(text=text) or (Page(), None)
         if notebook is None or not (page.cells or page.problems):
             return Checked(PageResult(str(path)))  # prose; that nothing was checked at all fails
         config = page_config(notebook.metadata, key, **book.of_myst_nb)
@@ -148,7 +148,7 @@ def _check_opened(file: Opened, *, update: bool, prose: bool) -> Checked:
         if read_exactly(path) == file.text:
             filters = file.task.settings.filters
             change = change_for(path, page, notebook, result, rejudge, reread, filters)
-    notes = near_numbers(path, path.read_text("utf-8"), page, notebook) if prose else ()
+    notes = near_numbers(path, file.text, page, notebook) if prose else ()
     return Checked(result, change, tuple(notes))
 
 

@@ -157,7 +157,7 @@ class CellCheck:
         if not verdict.compared:
             return Kind.EMPTY, ""
         if not verdict.same:
-            return Kind.DRIFT, self._removed_of(expectation.part)
+            return Kind.DRIFT, self._removed_stderr(expectation.part)
         if verdict.stale and self.run.policy is not Policy.PORTABLE:
             waivers = (f"{w.documented} -> {w.executed} ({w.reason})" for w in verdict.stale)
             return Kind.WAIVER, "; ".join(waivers)
@@ -182,10 +182,10 @@ class CellCheck:
         if not (executed.strip() or expectation.may_lack):
             where = f"{'as' if part in BESIDE else 'on'} {part.value}"
             is_whole = part in (Part.ALL, Part.MAIN)
-            return Kind.NO_OUTPUT, self._removed_of(part) if is_whole else where
+            return Kind.NO_OUTPUT, self._removed_stderr(part) if is_whole else where
         return self._excluded(expectation)
 
-    def _removed_of(self, part: Part) -> str:
+    def _removed_stderr(self, part: Part) -> str:
         """Say that a page doesn't show stderr, and its expectation may be about it."""
         is_removed = part is Part.MAIN and not self.cell.has_stderr
         if is_removed and self.output.select(Part.STDERR).strip():

@@ -37,6 +37,7 @@ _TAKES = {
 OPTIONS = sorted([*_TAKES, *FORMS])
 """What an expectation may say above its text."""
 _KNOWN = re.compile(rf"(?m)^(?:{'|'.join(OPTIONS)}):(?:\s|$)")
+"""A line of YAML that is one of them: another block between `---` is printed text."""
 _NO_YAML = (
     "what stands between `---` is no YAML: put a text with a colon, a bracket or a hash into "
     "quotation marks; a text that begins like options stands below an empty line"
@@ -52,7 +53,7 @@ _SWALLOWS = (
 )
 _AGAIN = "`:{}:` is about what an option above it has said already: keep one of them"
 _SECOND = "cell {} has an expectation of this output already, on line {}: keep one of them"
-_ODD_END = re.compile(r"[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+ODD_ENDS = r"\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
 """The ends of lines that `str.splitlines`, and so MyST-NB, adds to those of editors."""
 _MISREAD = (
     "character {} of this line is U+{:04X}, which ends a line for MyST-NB and for no editor, so "
@@ -98,7 +99,7 @@ def read_page(
 def _misread(lines: Sequence[str]) -> Iterator[Outcome]:
     """Yield the lines of a page after which MyST-NB counts lines that it doesn't have."""
     for number, line in enumerate(lines, start=1):
-        if odd := _ODD_END.search(line):
+        if odd := re.search(f"[{ODD_ENDS}]", line):
             message = _MISREAD.format(odd.start() + 1, ord(odd[0]))
             yield Outcome(Kind.UNREADABLE, number, message=message)
 

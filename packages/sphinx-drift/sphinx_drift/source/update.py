@@ -11,6 +11,7 @@ from sphinx_drift.model import Kind, Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS, Filter
 from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.output.printed_text import read_outputs
+from sphinx_drift.source.expectations import ODD_ENDS
 from sphinx_drift.source.prose import outdated_numbers
 from sphinx_drift.source.update_notebook import notebook_with_outputs
 from sphinx_drift.source.update_page import Fixes, page_with_outputs
@@ -24,7 +25,7 @@ _LACKING = re.compile(
 """How an error begins if a module, a file or the network isn't here."""
 _INSTALLS = re.compile(r"(?:\s*[!%](?:uv )?(?:pip3?|conda|mamba) install\b[^;&|\n]*)+\s*")
 """A cell that installs packages, and does nothing else."""
-_UNREADABLE = re.compile(r"[\0\x0b\x0c\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]")
+_UNREADABLE = re.compile(rf"[\0{ODD_ENDS}\ud800-\udfff]")
 """Ends of lines for MyST-NB alone, and characters that no Markdown or file can hold."""
 DIFFERS = "it differs between two runs"
 CHANGED = "it was changed while it was run"

@@ -51,14 +51,19 @@ def find_outdated(
 def _drop_glue(app: Sphinx, current: set[str]) -> None:
     """Delete what pages have glued but those that aren't read: MyST-NB keeps it for ever."""
     kept = {_glue_of(app, name) for name in current}
-    for file in [*_glue_of(app, "*").parent.rglob("*.glue.json")]:
+    for file in [*_glue_folder(app).rglob("*.glue.json")]:
         if file not in kept:
             file.unlink()
 
 
+def _glue_folder(app: Sphinx) -> Path:
+    """Return where MyST-NB keeps what pages glue, of all books built beside this one."""
+    return Path(app.outdir).parent / str(OUTPUT_FOLDER)
+
+
 def _glue_of(app: Sphinx, name: str) -> Path:
-    """Return the file in which MyST-NB keeps what a page glues, for all books built beside it."""
-    return Path(app.outdir).parent / str(OUTPUT_FOLDER) / f"{name}.glue.json"
+    """Return the file in which MyST-NB keeps what a page glues."""
+    return _glue_folder(app) / f"{name}.glue.json"
 
 
 def _changed(app: Sphinx, env: BuildEnvironment, name: str) -> bool:
