@@ -42,7 +42,10 @@ def read_myst_yml(file: Path) -> Mapping[str, Any] | None:
         if not isinstance(value, list):
             raise ValueError(f"project.{name} must be a list, got {value!r}")  # noqa: TRY004 - the file is wrong
     included = ["**"] if toc is None else [*_patterns_in(toc)]
-    return {MYSTMD: True, "exclude_patterns": exclude, "include_patterns": included}
+    settings = {MYSTMD: True, "exclude_patterns": exclude, "include_patterns": included}
+    if str(table_in(project, "settings").get("output_stderr")).startswith("remove"):
+        settings["nb_output_stderr"] = "remove"
+    return settings
 
 
 def _project_in(file: Path, *below: Path) -> dict[str, Any] | None:
@@ -68,10 +71,22 @@ def _project_in(file: Path, *below: Path) -> dict[str, Any] | None:
     return {name: value for one in said for name, value in one.items()} if projects else None
 
 
+def _alternatives(pattern: str) -> Iterator[str]:
+    """Yield the patterns that one with braces stands for, as `*.{md,ipynb}` does."""
+    before, opened, after = pattern.rpartition("{")
+    within, closed, after = after.partition("}")
+    if not (opened and closed):
+        yield pattern
+    else:
+        for text in within.split(","):
+            yield from _alternatives(f"{before}{text}{after}")
+
+
 def _patterns_in(toc: Iterable[Any]) -> Iterator[str]:
     """Yield patterns of the files that a table of contents of mystmd names."""
     for entry in toc:
         if isinstance(entry, dict):
             file = str(entry.get("file", "")).removeprefix("./")
-            yield from (file, f"{file}.md", f"{file}.ipynb", str(entry.get("pattern", "")))
+            yield from (file, f"{file}.md", f"{file}.ipynb")
+            yield from _alternatives(str(entry.get("pattern", "")))
             yield from _patterns_in(entry.get("children") or ())

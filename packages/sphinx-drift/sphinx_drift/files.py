@@ -76,7 +76,9 @@ def prepare(paths: Iterable[Path]) -> list[Settings]:
     return books
 
 
-def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
+def open_file(
+    path: Path, *, named: bool, in_book: bool = False, **requested: Any
+) -> Opened | Checked:
     """Read a file; return its result at once where nothing is to be run.
 
     Settings that can't be read are the failure of their own file, the same for each of its pages.
@@ -84,6 +86,7 @@ def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
     Args:
         path: The file.
         named: Whether the file was named, not found in a folder.
+        in_book: Whether its book has it, whatever we read there of which files it has.
         **requested: Settings that come before those of the file's project.
 
     """
@@ -91,7 +94,7 @@ def open_file(path: Path, *, named: bool, **requested: Any) -> Opened | Checked:
         return failure(path, "its name must end with .md, as a page's, or .ipynb, as a notebook's")
     try:
         book = book_of(path.parent)
-        if excluded := "" if named else book.excludes(path):
+        if excluded := "" if named or in_book else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
         settings = replace(book.resolved, **requested)
         key, is_mystmd = settings.metadata_key, settings.is_mystmd

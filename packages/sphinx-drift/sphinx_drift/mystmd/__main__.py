@@ -2,11 +2,13 @@
 
 import argparse
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
 
 import sphinx_drift.no_grammar  # noqa: F401 - before nbformat
+from sphinx_drift.run.choice import SET
 from sphinx_drift.source.expectations import OPTIONS
 
 PLUGIN = Path(__file__).with_name("plugin.mjs")
@@ -19,7 +21,9 @@ def main() -> None:
     parser.add_argument("--judge", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.describe:
-        print(json.dumps({"plugin": PLUGIN.as_uri(), "options": OPTIONS}))
+        variables = {name: value for name, value in SET.items() if name not in os.environ}
+        described = {"plugin": PLUGIN.as_uri(), "options": OPTIONS, "variables": variables}
+        print(json.dumps(described))
     elif options.judge:
         from sphinx_drift.mystmd.judge_pages import serve  # noqa: PLC0415 - slow
 

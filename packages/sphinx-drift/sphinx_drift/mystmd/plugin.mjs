@@ -4,7 +4,8 @@
  * notebooks, which would hide a drift: the cache is emptied when the build begins.
  */
 import { spawn } from "node:child_process";
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 
 /** A process that answers one line with one line, in turn; it ends with this one. */
@@ -31,23 +32,38 @@ const judge = (python) => {
     });
 };
 
+let hasFailed = false;
+
 /** Report what failed as errors, with or without `--strict`. */
 const report = (vfile, failed) => {
-  for (const [line, text] of failed) {
-    vfile.message(text, { line, column: 1 }).fatal = true;
-    process.on("exit", () => (process.exitCode ||= 1));
+  for (const [line, text] of failed) vfile.message(text, { line, column: 1 }).fatal = true;
+  hasFailed ||= failed.length > 0;
+};
+
+/** Empty the cache of executed notebooks, here or above: where mystmd finds its project. */
+const emptyCache = () => {
+  for (let folder = resolve("."); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, "myst.yml"))) rmSync(join(folder, "_build", "execute"), { recursive: true, force: true });
+    if (folder === dirname(folder)) return;
   }
 };
 
 /** Whether a message of mystmd says that cells couldn't be run: a notebook then keeps stored outputs. */
 const stopsCells = ({ fatal, reason }) => fatal && /jupyter|kernel|execut/i.test(reason);
 
+/** The outputs that a node has: one, or a list in Jupyter Book 2.0. */
+const outputsOf = ({ jupyter_data, data }) => jupyter_data ?? data ?? [];
+
 const isSkipped = (block) => (block.data?.tags ?? []).includes("skip-execution");
 
-export const load = (python, names) => {
+/** Whether a file is the text of its front matter, which mystmd hands over as a page: an abstract, say. */
+const isFrontMatter = (path) => path.includes("#parts.");
+
+export const load = (python, names, variables = {}) => {
+  Object.assign(process.env, variables); // of the kernels that mystmd is going to start
   const ask = judge(python);
   const isAsked = process.argv.includes("--execute");
-  if (isAsked) rmSync("_build/execute", { recursive: true, force: true });
+  if (isAsked) emptyCache();
 
   const expected = {
     name: "expected-output",
@@ -67,8 +83,9 @@ export const load = (python, names) => {
     stage: "document",
     plugin: (_, { selectAll }) => async (tree, vfile) => {
       const blocks = selectAll("block[kind=notebook-code]", tree);
+      if (isFrontMatter(vfile.path) && !blocks.length) return;
       const cells = blocks.map((block) =>
-        isSkipped(block) ? null : selectAll("output", block).map((each) => each.jupyter_data).filter(Boolean));
+        isSkipped(block) ? null : selectAll("output", block).flatMap(outputsOf));
       const isRun = isAsked && !vfile.messages.some(stopsCells);
       const answer = await ask({ path: vfile.path, cells, isRun });
       summary = answer.sum ?? summary;
@@ -87,6 +104,9 @@ export const load = (python, names) => {
     },
   };
   let summary = "nothing was checked";
-  process.on("exit", () => console.log(summary));
+  process.on("exit", () => {
+    console.log(summary);
+    if (hasFailed) process.exitCode ||= 1;
+  });
   return { name: "sphinx-drift", directives: [expected], roles: [printed], transforms: [compare, quote] };
 };

@@ -58,6 +58,7 @@ def left_out_by(
     elsewhere = {
         "nbsphinx: execute": table_in(metadata, "nbsphinx").get("execute") == "never",
         "execute: skip": table_in(metadata, "execute").get("skip") is True,  # as mystmd has it
+        "skip_execution": is_mystmd and metadata.get("skip_execution") is True,  # its old name
         "no kernelspec": is_mystmd and not table_in(metadata, "kernelspec"),
     }
     return next((setting for setting, leaves_out in elsewhere.items() if leaves_out), "")

