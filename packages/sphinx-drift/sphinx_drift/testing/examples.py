@@ -95,7 +95,8 @@ def _outcome_of(
 
 def _matches(documented: str, executed: str, flags: int) -> bool:
     """Whether ``...`` is allowed, and the standard library finds the texts the same."""
-    strict = flags | doctest.DONT_ACCEPT_TRUE_FOR_1
+    # Its checker may be another package's, with flags of its own.
+    strict = flags & doctest.COMPARISON_FLAGS | doctest.DONT_ACCEPT_TRUE_FOR_1
     is_same = doctest.OutputChecker().check_output
     return bool(flags & doctest.ELLIPSIS) and is_same(documented, executed, strict)
 

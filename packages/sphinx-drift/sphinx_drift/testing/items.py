@@ -101,7 +101,7 @@ def pytest_collect_file(
         if options.drift_doctests and _has_examples(file_path):
             return [*kept, _Module.from_parent(parent, path=file_path)]
         return kept
-    is_named = parent.session.isinitpath(file_path)
+    is_named = _is_named(file_path, parent.session)
     file = _File.from_parent(parent, path=file_path)
     file.is_text = options.drift_doctests and (
         is_of_doctest or (is_named and file_path.suffix.lower() in _TEXTS)
@@ -114,6 +114,13 @@ def pytest_collect_file(
         is_read = others or (is_of_doctest and _has_examples(file_path))
         file.is_run = options.drift and is_wanted and not is_read
     return [*kept, file] if file.is_text or file.is_run else kept
+
+
+def _is_named(path: Path, session: pytest.Session) -> bool:
+    """Whether a file was named: pytest may drop its name beside a folder's that holds it."""
+    folder = session.config.invocation_params.dir
+    named = (folder / name.partition("::")[0] for name in session.config.args)
+    return session.isinitpath(path) or str(path) in map(os.path.abspath, named)
 
 
 def _has_examples(path: Path) -> bool:
@@ -248,7 +255,7 @@ class _PageTest(_Item):
         path = Path(os.path.relpath(self.path))
         with pytest.MonkeyPatch.context() as patch:
             patch.delenv("PYTEST_CURRENT_TEST")  # libraries ask for it, and then do other things
-            file = _files().open_file(path, named=self.session.isinitpath(self.path))
+            file = _files().open_file(path, named=_is_named(self.path, self.session))
             self.result = _files().check(file).result
         self.conclude()
         if is_nothing([self.result]):

@@ -87,6 +87,19 @@ def test_an_output_is_compared_as_its_flags_say(
     assert (outcome.kind is Kind.VERIFIED) is bool(same)
 
 
+def test_flags_of_other_packages_say_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_package = 1 << 30
+    monkeypatch.setitem(doctest.OPTIONFLAGS_BY_NAME, "IGNORE_OUTPUT", of_package)
+
+    class Checker(doctest.OutputChecker):
+        def check_output(self, want: str, got: str, optionflags: int) -> bool:
+            return bool(optionflags & of_package) or super().check_output(want, got, optionflags)
+
+    monkeypatch.setattr(doctest, "OutputChecker", Checker)
+    outcomes = check(folder, ">>> 1  # doctest: +IGNORE_OUTPUT, +ELLIPSIS\n2")
+    assert [outcome.kind for outcome in outcomes] == [Kind.DRIFT]
+
+
 @pytest.mark.parametrize(("example", "kinds"), rows(CASES, "Examples"))
 def test_outcomes_of_an_example(example: str, kinds: str, folder: Path) -> None:
     assert " ".join(outcome.kind.label for outcome in check(folder, example)) == kinds

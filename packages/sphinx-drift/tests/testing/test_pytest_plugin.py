@@ -270,12 +270,13 @@ def test_coverage_counts_what_notebooks_run(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["mine.py * 75%"])
 
 
-def test_text_file_that_is_named(pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize("names", [("README.md",), (".", "README.md")])
+def test_text_file_that_is_named(names: tuple[str, ...], pytester: pytest.Pytester) -> None:
     (pytester.path / "README.md").write_text(
         "\ufeff>>> two = 2\n\n\n```\n>>> two\n3\n```\n", "utf-8"
     )
     pytester.runpytest(*PLUGIN, "--drift-doctests").assert_outcomes()
-    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "README.md", "-rs")
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", *names, "-rs")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["README.md:5: drift*", "*documented 3, executed 2*"])
 
