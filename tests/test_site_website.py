@@ -9,7 +9,8 @@ from small_book import FRONT, built, cell, refused
 from the_book import DOCS, EXTENSIONS_ON_PATH
 from the_book import PAGES as BOOK_PAGES
 
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from website import verified_foot
 
 THEME = DOCS / "_themes" / "selfattn"

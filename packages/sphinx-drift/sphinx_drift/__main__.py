@@ -18,7 +18,8 @@ from typing import Any
 import sphinx_drift.no_grammar  # noqa: F401 - before nbformat
 from sphinx_drift.device import choose_device
 from sphinx_drift.files import Checked, Opened, check, open_file, prepare
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.patterns import Pattern
 from sphinx_drift.report.excerpts import safe_line
 from sphinx_drift.report.formats import exit_status, to_github
@@ -78,7 +79,8 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
         if is_whole and not any(map(pattern.matches, folder.rglob("*"))):
             raise ValueError(f"require: no page matches {pattern.text!r}")
     opened = [open_file(path, named=path in options.paths, **requested) for path in paths]
-    files = [*{file.name: file for file in opened}.values()]  # settings that fail do so once
+    names = [file.result.file if isinstance(file, Checked) else file.task.path for file in opened]
+    files = [*dict(zip(names, opened, strict=True)).values()]  # settings that fail do so once
     tasks = [file.task for file in files if isinstance(file, Opened)]
     if options.update and not options.force:
         _refuse_update([task.path for task in tasks])

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.report.summary import describe_environment

@@ -19,7 +19,7 @@ from sphinx_drift.book_settings import EXCLUDING, EXECUTE, OURS, read_settings, 
 from sphinx_drift.source.metadata import OF_MYST_NB
 
 _READ = (
-    *(*OURS, *EXECUTE.values(), "nb_kernel_rgx_aliases", "nb_metadata_key"),
+    *(*OURS, *EXECUTE.values(), "nb_kernel_rgx_aliases"),
     *(f"nb_{name}" for name in OF_MYST_NB),
     *(*EXCLUDING, "extensions", "include_patterns"),
 )

@@ -10,12 +10,12 @@ A module of the book finds devices; it is named ``devices`` in ``[tool.sphinx-dr
 - ``reproducible(place)`` is a context that has an example compute there.
 """
 
-import contextlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib import import_module
 from typing import Any
 
@@ -68,7 +68,7 @@ def _look_for(name: str, origin: str, module: str) -> dict[str, Any]:
     if completed.returncode:
         last = completed.stderr.strip().splitlines()[-1:] or ["it can't be looked for"]
         raise ValueError(f"{origin}: {last[0]}")
-    with contextlib.suppress(ValueError):
+    with suppress(ValueError):
         match json.loads(completed.stdout):
             case [{"place": str()} as device]:
                 return dict(device)
@@ -78,11 +78,8 @@ def _look_for(name: str, origin: str, module: str) -> dict[str, Any]:
     )
 
 
-@contextlib.contextmanager
-def computing_on(device: str) -> Iterator[None]:
+def computing_on(device: str) -> AbstractContextManager[object]:
     """Compute on a device in this process, with the CPU's random numbers; on ``cpu`` do nothing."""
     if device == "cpu":
-        yield
-        return
-    with import_module(os.environ[MODULE_VARIABLE]).reproducible(device):
-        yield
+        return nullcontext()
+    return import_module(os.environ[MODULE_VARIABLE]).reproducible(device)  # type: ignore[no-any-return]

@@ -14,7 +14,8 @@ from typing import Any
 from nbformat import NotebookNode
 
 from sphinx_drift.book import book_of
-from sphinx_drift.model import Kind, Outcome, Page, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, Page, PageResult
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import Task, make_task, run_and_judge
@@ -36,11 +37,6 @@ class Checked:
     notes: tuple[str, ...] = ()
     """Sentences that nearly say a number printed beside them, if asked for."""
 
-    @property
-    def name(self) -> str:
-        """The file's name in reports."""
-        return self.result.file
-
 
 @dataclass(frozen=True)
 class Opened:
@@ -51,11 +47,6 @@ class Opened:
     """What it holds, with its line endings as they are."""
     read: Callable[..., tuple[Page, NotebookNode] | None]
     """Reads a future text of the file in the way the file was read."""
-
-    @property
-    def name(self) -> str:
-        """The file's name in reports."""
-        return str(self.task.path)
 
 
 def has_cells(path: Path) -> bool:
@@ -97,14 +88,13 @@ def open_file(
         if excluded := "" if named or in_book else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
         settings = replace(book.resolved, **requested)
-        key, is_mystmd = settings.metadata_key, settings.is_mystmd
-        of_book = book.of_myst_nb if book.settings else None
-        read = partial(load, path, of_book=of_book, key=key, is_mystmd=is_mystmd)
+        of_book, is_mystmd = book.of_myst_nb if book.settings else None, settings.is_mystmd
+        read = partial(load, path, of_book=of_book, is_mystmd=is_mystmd)
         text = read_exactly(path)
         page, notebook = read(text=text) or (Page(), None)
         if notebook is None or not (page.cells or page.problems):
             return Checked(PageResult(str(path)))  # prose; that nothing was checked at all fails
-        config = page_config(notebook.metadata, key, **book.of_myst_nb)
+        config = page_config(notebook.metadata, **book.of_myst_nb)
         why = left_out_by(path.absolute(), notebook.metadata, config, is_mystmd=is_mystmd)
         if why and not named:
             return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))

@@ -16,6 +16,11 @@ def upwards(folder: Path) -> tuple[Path, ...]:
     return (folder, *folder.parents)
 
 
+def nearest(folder: Path, names: Iterable[str]) -> Path | None:
+    """Return the nearest folder, at or above one, that holds one of some files, or None."""
+    return next((parent for parent in upwards(folder) if holds(parent, names)), None)
+
+
 def holds(folder: Path, names: Iterable[str]) -> bool:
     """Whether a folder holds one of some files or folders."""
     return any((folder / name).exists() for name in names)

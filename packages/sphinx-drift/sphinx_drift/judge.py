@@ -11,7 +11,8 @@ from nbformat import NotebookNode
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.judge_cell import CellCheck, PageRun, outcome_of, read_printed
-from sphinx_drift.model import Kind, Outcome, Page, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS, Filter
 from sphinx_drift.output.machine import machine_paths
 from sphinx_drift.run.results import SKIPS, Execution
@@ -77,7 +78,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     all_ran = not any(outcome.kind is Kind.NOT_EXECUTED for outcome in outcomes)
     if failure and failure.index is None and all_ran:
         # Something broke later: no cell reports it.
-        outcomes.append(Outcome(Kind[failure.kind.name], 1, message=failure.message))
+        outcomes.append(Outcome(failure.kind, 1, message=failure.message))
     if page.documents_nothing:
         outcomes = _as_one(outcomes)
     counted = (Kind.VERIFIED, Kind.NOT_COMPARED)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from nbformat import NotebookNode
 
 from sphinx_drift.compare.compare import Policy, Verdict, compare
-from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Cell, Expectation, Outcome, Page
 from sphinx_drift.output.filters import Filter, apply_filters
 from sphinx_drift.output.printed_text import (
     BESIDE,
@@ -17,7 +18,7 @@ from sphinx_drift.output.printed_text import (
     included_in,
     read_outputs,
 )
-from sphinx_drift.run.results import SKIPS, Ending, Execution
+from sphinx_drift.run.results import SKIPS, Execution
 
 
 def read_printed(cell: Cell, notebook: NotebookNode, *, raised: bool = True) -> Printed:
@@ -95,9 +96,8 @@ class CellCheck:
         failure = execution.failure
         if failure is not None and failure.index == cell.index:
             # The display of a value may raise, and the kernel doesn't say so.
-            message = output.error if failure.kind is Ending.RAISED else failure.message
-            kind, executed = Kind[failure.kind.name], output.select(Part.ALL)
-            return outcome_of(cell, kind, message=message or failure.message, executed=executed)
+            message = (failure.kind is Kind.RAISED and output.error) or failure.message
+            return outcome_of(cell, failure.kind, message=message, executed=output.select(Part.ALL))
         if cell.index not in execution.executed:
             message = failure.message if failure is not None and failure.index is None else ""
             return outcome_of(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)

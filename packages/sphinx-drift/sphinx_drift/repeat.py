@@ -6,7 +6,8 @@ from nbformat import NotebookNode
 
 from sphinx_drift.compare.compare import compare
 from sphinx_drift.judge_cell import outcome_of, read_printed
-from sphinx_drift.model import Cell, Kind, Outcome, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Cell, Outcome, Page
 from sphinx_drift.output.filters import DEFAULTS, Filter, apply_filters
 from sphinx_drift.output.printed_text import BESIDE, FORMS, OF_VALUES, Part, Printed, included_in
 from sphinx_drift.run.results import Execution

@@ -13,7 +13,8 @@ from nbformat import NotebookNode
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Kind, Outcome, Page, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.repeat import compare_runs
@@ -109,7 +110,7 @@ def judge_run(task: Task, execution: Execution, in_full: NotebookNode | None = N
 
 def _imported_elsewhere(task: Task, execution: Execution) -> Iterator[Outcome]:
     """Yield an outcome for each package that was not imported from the project."""
-    for name, origin in execution.origins.items():
+    for name, origin in execution.answers.get(package_origins.__name__, {}).items():
         folder = task.settings.packages[name].resolve()
         if not origin or Path(origin).parent != folder:
             message = f"expected `{name}` from {folder}\ngot it from {origin or 'nowhere'}"

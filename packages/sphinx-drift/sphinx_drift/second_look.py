@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome
 
 
 def add_hints(exact: Iterable[Outcome], portable: Iterable[Outcome]) -> tuple[Outcome, ...]:

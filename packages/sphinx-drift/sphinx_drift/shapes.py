@@ -30,11 +30,6 @@ class Shape(NamedTuple):
     meaning: Callable[[Any, str, Path], Any] = lambda value, _origin, _folder: value
 
 
-def one_of(*allowed: str) -> Shape:
-    """Return the shape of a text that is one of some."""
-    return Shape(f"one of {', '.join(allowed)}", allowed.__contains__)
-
-
 def _patterns(value: str | list[str], _origin: str, folder: Path) -> tuple[Pattern, ...]:
     if isinstance(value, str):
         return EVERY_PAGE if value == "all" else ()
@@ -88,8 +83,10 @@ PAGES = Shape(
     lambda value: value in ("expected", "all") or NAMES.fits(value),
     _patterns,
 )
-POLICY = one_of("auto", *Policy)._replace(
-    meaning=lambda name, _origin, _folder: None if name == "auto" else Policy(name)
+POLICY = Shape(
+    f"one of {', '.join(['auto', *Policy])}",
+    ("auto", *Policy).__contains__,
+    lambda name, _origin, _folder: None if name == "auto" else Policy(name),
 )
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from sphinx_drift.compare.compare import Policy, compare
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 
 TORCH = {
     "python": "3.11.7",

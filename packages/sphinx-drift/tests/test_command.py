@@ -20,7 +20,8 @@ from small_book import FRONT, cell, write
 import sphinx_drift.__main__ as command
 from sphinx_drift import files as shared
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.model import Kind, Outcome, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, Page
 from sphinx_drift.run.choice import page_environment
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.results import Execution

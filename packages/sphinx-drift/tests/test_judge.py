@@ -10,11 +10,12 @@ from notebooks import code, notebook, raised, shown, stream
 from sphinx_drift import judge_cell
 from sphinx_drift.compare.compare import Policy, Waiver
 from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Cell, Expectation, Kind, Page, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Cell, Expectation, Page, PageResult
 from sphinx_drift.output.filters import make_filter
 from sphinx_drift.output.printed_text import Drawn, Part
 from sphinx_drift.repeat import compare_runs
-from sphinx_drift.run.results import Ending, Execution, Failure
+from sphinx_drift.run.results import Execution, Failure
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.notebook import read_notebook
 
@@ -194,7 +195,7 @@ def test_what_is_glued_is_documented(
     ("executed", "expected"), [((), Kind.NOT_EXECUTED), ((0,), Kind.DEAD_KERNEL)]
 )
 def test_a_failure_in_no_cell_is_no_pass(executed: tuple[int, ...], expected: Kind) -> None:
-    execution = Execution(frozenset(executed), Failure(Ending.DEAD_KERNEL, None, "no answer"))
+    execution = Execution(frozenset(executed), Failure(Kind.DEAD_KERNEL, None, "no answer"))
     result = outcomes(page_of((expecting("good"), expecting("good"))), printing(OK), execution)
     assert (kinds(result)[-1], result.outcomes[-1].message) == (expected, "no answer")
 
@@ -325,7 +326,7 @@ def test_only_the_part_that_is_unchecked_may_differ_between_runs(
 
 
 def test_a_repetition_that_stops_is_reported() -> None:
-    stopped = Execution(frozenset(), Failure(Ending.RAISED, 1, "E: m"))
+    stopped = Execution(frozenset(), Failure(Kind.RAISED, 1, "E: m"))
     book = printing([], [])
     (outcome,) = compare_runs(page_of((), ()), book, book, stopped)
     assert (outcome.kind, outcome.cell) == (Kind.UNREPEATABLE, 2)
@@ -431,7 +432,7 @@ def test_what_varies_in_html_alone_is_filtered_and_counted(*, stored: bool) -> N
 def test_an_error_of_a_repr_is_reported_as_itself() -> None:
     page = page_of((expecting("A()"),))
     book = printing([("error", "ValueError: row 7")])
-    execution = Execution(failure=Failure(Ending.RAISED, 0, "NoneType: None"))
+    execution = Execution(failure=Failure(Kind.RAISED, 0, "NoneType: None"))
     for result in (outcomes(page, book, execution), outcomes(page, book)):
         assert kinds(result) == [Kind.RAISED]
         assert result.outcomes[0].message == "ValueError: row 7"

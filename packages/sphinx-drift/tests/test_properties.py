@@ -19,7 +19,8 @@ from sphinx_drift.compare.compare import UNITS, Policy, compare
 from sphinx_drift.compare.lexer import plain
 from sphinx_drift.compare.tokens import read_tokens
 from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Cell, Expectation, Kind, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Cell, Expectation, Page
 from sphinx_drift.output.printed_text import BESIDE, Part, read_outputs
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load

@@ -9,7 +9,8 @@ from notebooks import code, notebook, shown, value
 from small_book import FRONT, cell
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.model import Kind, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import PageResult
 from sphinx_drift.patterns import EVERY_PAGE
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run_and_judge import make_task, run_and_judge

@@ -5,7 +5,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.report.formats import exit_status
 
 

@@ -17,7 +17,8 @@ from nbformat import NotebookNode, from_dict
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.files import Checked, failure, open_file
-from sphinx_drift.model import Kind, Outcome, Page, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, Page, PageResult
 from sphinx_drift.report.text import closing_line, outcome_text
 from sphinx_drift.run.results import SKIPS, Execution
 from sphinx_drift.run_and_judge import judge_run, run_and_judge

@@ -77,7 +77,7 @@ _OF_COLAB = (
 """What Colab stores beside each table of pandas, and shows nowhere else."""
 
 
-class Drawn(NamedTuple):
+class Extras(NamedTuple):
     """What some HTML shows beside its text."""
 
     pictures: int = 0
@@ -97,18 +97,18 @@ def html_text(html: str) -> str:
     return _read(html)[0]
 
 
-def drawn_in(html: str) -> Drawn:
+def extras_of(html: str) -> Extras:
     """Return the pictures of some HTML, and what in it may show more than its text."""
     return _read(html)[1]
 
 
 @lru_cache(maxsize=8)
-def _read(html: str) -> tuple[str, Drawn]:
+def _read(html: str) -> tuple[str, Extras]:
     if not html:
-        return "", Drawn()
+        return "", Extras()
     html = html.encode(errors="backslashreplace").decode()
     if _depth(html) > _DEEPEST:
-        return html, Drawn(unknown=f"more than {_DEEPEST:,} elements in one another")
+        return html, Extras(unknown=f"more than {_DEEPEST:,} elements in one another")
     root = LexborHTMLParser(f"<!doctype html><body>{html}").root
     assert root is not None  # noqa: S101 - it is written above
     for node in root.css(_OF_COLAB):
@@ -116,7 +116,7 @@ def _read(html: str) -> tuple[str, Drawn]:
     pictures = len(root.css(", ".join(_PICTURES)))
     unknown = next(filter(None, map(_unknown_in, root.css("*"))), "")
     lines = filter(None, map(_line, _structured_text(root).split(_LINE)))
-    return "\n".join(lines).replace("\x1b", ESCAPE_SHOWN), Drawn(pictures, unknown)
+    return "\n".join(lines).replace("\x1b", ESCAPE_SHOWN), Extras(pictures, unknown)
 
 
 def _depth(html: str) -> int:

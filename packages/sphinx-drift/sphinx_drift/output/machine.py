@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.folders import OF_BOOK, OF_PROJECT, holds, upwards
+from sphinx_drift.folders import OF_BOOK, OF_PROJECT, nearest
 from sphinx_drift.output.filters import Filter
 
 NAME = "path of this machine"
@@ -36,8 +36,8 @@ def machine_paths(folder: Path) -> tuple[Filter, ...]:
         Path.home(): "<home>",
         Path(sys.base_prefix): "<env>",
         Path(sys.prefix): "<env>",
-        _nearest(folder, OF_PROJECT): "<project>",
-        _nearest(folder, OF_BOOK) or folder: "<book>",
+        nearest(folder, OF_PROJECT): "<project>",
+        nearest(folder, OF_BOOK) or folder: "<book>",
     }
     roots = {
         str(path): name
@@ -47,11 +47,6 @@ def machine_paths(folder: Path) -> tuple[Filter, ...]:
         if path != Path(path.anchor)
     }
     return tuple(_filter(root, roots[root]) for root in sorted(roots, key=len, reverse=True))
-
-
-def _nearest(folder: Path, names: tuple[str, ...]) -> Path | None:
-    """Return the nearest folder, at or above a page's, that holds one of some files."""
-    return next((one for one in upwards(folder) if holds(one, names)), None)
 
 
 def _filter(root: str, shown: str) -> Filter:

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from sphinx_drift.model import Kind, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import PageResult
 from sphinx_drift.output.filters import Filter
 from sphinx_drift.report.excerpts import many
 

@@ -8,7 +8,8 @@ from typing import TextIO
 
 from sphinx_drift.compare.compare import Difference, Policy, Verdict
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.report.excerpts import WIDTH, many, row_of, safe_line, shortened, window
 from sphinx_drift.report.summary import is_nothing, summary
 from sphinx_drift.source.markdown import lines_of

@@ -9,7 +9,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete
 from nbformat import NotebookNode, v4
 
-from sphinx_drift.run.results import Ending, Failure
+from sphinx_drift.kinds import Kind
+from sphinx_drift.run.results import Failure
 
 _CELLS_OF_A_PAGE = 4
 """How many times as much as a cell a page may print."""
@@ -62,4 +63,4 @@ class LimitedClient(NotebookClient):
             f"its outputs took more than {self._limit:,} bytes, or those of the page more than "
             f"{self._limit * _CELLS_OF_A_PAGE:,}"
         )
-        return Failure(Ending.OUTPUT_LIMIT, index, message)
+        return Failure(Kind.OUTPUT_LIMIT, index, message)

@@ -28,12 +28,13 @@ from nbformat import NotebookNode, from_dict, v4
 from traitlets import Type
 
 from forked_kernels.provisioner import NAME, obstacle
+from sphinx_drift.kinds import Kind
 from sphinx_drift.output.screen import joined
 from sphinx_drift.probes import Injected, injected
 from sphinx_drift.run.choice import RUNNER_VARIABLE, SCRATCH
 from sphinx_drift.run.injected import call_each
 from sphinx_drift.run.limit import LimitedClient, clipped
-from sphinx_drift.run.results import Ending, Execution, Failure, Request
+from sphinx_drift.run.results import Execution, Failure, Request
 
 _REFUSED = ("abort", "aborted")
 """What a kernel says of a cell that it doesn't run, since one before it raised."""
@@ -65,16 +66,16 @@ async def run_page(
         try:
             async with _client(notebook, request, environment, Path(scratch)) as client:
                 failure = await _run_cells(client, request, executed)
-                if failure is None or failure.kind is Ending.RAISED:
+                if failure is None or failure.kind is Kind.RAISED:
                     client.shutdown_kernel = "graceful"  # it may have something to do at its end
                     answers, unasked = await _ask(client, request.after, "after the last cell")
                     failure = failure or unasked
-                elif failure.kind is Ending.DEAD_KERNEL:
+                elif failure.kind is Kind.DEAD_KERNEL:
                     failure = replace(failure, message=await _end_of(client))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
             # An error while a kernel is ended doesn't say why it was ended.
-            failure = failure or Failure(Ending.DEAD_KERNEL, None, _why_no_kernel(error))
-        if failure and failure.kind is Ending.DEAD_KERNEL:
+            failure = failure or Failure(Kind.DEAD_KERNEL, None, _why_no_kernel(error))
+        if failure and failure.kind is Kind.DEAD_KERNEL:
             message = failure.message + _last_lines(Path(scratch, "stderr"))
             failure = replace(failure, message=message)
     # Not before the last cell: the client knows where displays are, which any cell may update.
@@ -220,7 +221,7 @@ async def _run_cells(
         if cell.cell_type == "code":
             failure = await _run_cell(client, cell, index)
             is_allowed = index in request.raising
-            if failure and not (failure.kind is Ending.RAISED and is_allowed):
+            if failure and not (failure.kind is Kind.RAISED and is_allowed):
                 return failure
             if statuses.get(index) not in _REFUSED:
                 executed[index] = failure is None
@@ -236,15 +237,15 @@ async def _run_cell(client: LimitedClient, cell: NotebookNode, index: int) -> Fa
     try:
         await client.async_execute_cell(cell, index, execution_count=None)
     except CellExecutionError as error:
-        failure = Failure(Ending.RAISED, index, clipped(f"{error.ename}: {error.evalue}"))
+        failure = Failure(Kind.RAISED, index, clipped(f"{error.ename}: {error.evalue}"))
         shows = (o.output_type == "error" or error.ename in o.get("text", "") for o in cell.outputs)
         if not any(shows):  # only the reply has it
             content = {"ename": error.ename, "evalue": error.evalue, "traceback": []}
             cell.outputs.append(v4.new_output("error", **content))  # type: ignore[no-untyped-call]
     except CellTimeoutError:
-        failure = Failure(Ending.TIMEOUT, index, _too_long(client))
+        failure = Failure(Kind.TIMEOUT, index, _too_long(client))
     except DeadKernelError as error:
-        failure = Failure(Ending.DEAD_KERNEL, index, str(error))
+        failure = Failure(Kind.DEAD_KERNEL, index, str(error))
     return client.excess(cell, index) or failure
 
 
@@ -280,13 +281,13 @@ async def _ask(
     try:
         reply = await client.async_wait_for_reply(request, cell)
     except CellTimeoutError:
-        return {}, Failure(Ending.TIMEOUT, None, f"{asked}: {_too_long(client)}")
+        return {}, Failure(Kind.TIMEOUT, None, f"{asked}: {_too_long(client)}")
     except DeadKernelError as error:
-        return {}, Failure(Ending.DEAD_KERNEL, None, f"{when}, {error}")
+        return {}, Failure(Kind.DEAD_KERNEL, None, f"{when}, {error}")
     answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
     if answer.get("status") != "ok":
         message = f"{asked} failed: {answer.get('ename')}: {answer.get('evalue')}"
-        return {}, Failure(Ending.COULD_NOT_CHECK, None, message)
+        return {}, Failure(Kind.COULD_NOT_CHECK, None, message)
     return dict(json.loads(answer["data"]["application/x-drift"])), None
 
 

@@ -3,10 +3,10 @@
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from sphinx_drift.kinds import Kind
 from sphinx_drift.probes import Injected
 from sphinx_drift.run.injected import package_origins, report_environment, report_versions
 from sphinx_drift.run.reads import reads
@@ -15,21 +15,11 @@ SKIPS = frozenset({"skip-execution", "nbval-skip"})
 """The tags of a cell that is not run."""
 
 
-class Ending(Enum):
-    """How a page can be stopped; each member has a `Kind` of the same name."""
-
-    RAISED = "raised"
-    TIMEOUT = "timeout"
-    OUTPUT_LIMIT = "output-limit"
-    DEAD_KERNEL = "dead-kernel"
-    COULD_NOT_CHECK = "could-not-check"
-
-
 @dataclass(frozen=True)
 class Failure:
     """What stopped a page."""
 
-    kind: Ending
+    kind: Kind
     index: int | None
     """The index of the cell among all cells of the notebook; None if none was running."""
     message: str
@@ -59,20 +49,10 @@ class Execution:
     since: float = field(default=0.0, compare=False)
     """When it ran, in seconds since 1970, if its outputs were taken from there."""
 
-    def reached(self, index: int) -> bool:
-        """Whether a cell is above the one, if any, that stopped the page."""
-        stopped_at = self.failure.index if self.failure else None
-        return stopped_at is None or index < stopped_at
-
     @property
     def environment(self) -> dict[str, str]:
         """What the numbers were computed with: torch, device, capability, threads."""
         return dict(self.answers.get(report_environment.__name__, {}))
-
-    @property
-    def origins(self) -> Mapping[str, str]:
-        """The folders of the packages that the page must import from the project."""
-        return dict(self.answers.get(package_origins.__name__, {}))
 
     @property
     def versions(self) -> Mapping[str, Any] | None:

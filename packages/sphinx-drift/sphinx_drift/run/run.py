@@ -13,6 +13,7 @@ from typing import Any
 from jupyter_client.kernelspec import KernelSpecManager
 from nbformat import NotebookNode, from_dict
 
+from sphinx_drift.kinds import Kind
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run.choice import (
     COVERAGE_VARIABLE,
@@ -29,7 +30,7 @@ from sphinx_drift.run.injected import (
     report_environment,
 )
 from sphinx_drift.run.pool import Job, Pool
-from sphinx_drift.run.results import SKIPS, Ending, Execution, Failure, Request
+from sphinx_drift.run.results import SKIPS, Execution, Failure, Request
 from sphinx_drift.settings import table_in
 
 
@@ -55,13 +56,14 @@ def execute(notebook: NotebookNode, request: Request) -> Execution:
         ran, execution = HOST.ask(Pool.fetch, _job(notebook, request))
     except Exception:  # noqa: BLE001 - the page fails, and the others are checked
         message = f"sphinx_drift.run itself failed:\n{traceback.format_exc(limit=-3)}"
-        return Execution(failure=Failure(Ending.COULD_NOT_CHECK, None, message))
+        return Execution(failure=Failure(Kind.COULD_NOT_CHECK, None, message))
     not_to_run = set()
+    stopped_at = execution.failure.index if execution.failure else None
     for index, (cell, copy) in enumerate(zip(notebook.cells, ran.cells, strict=True)):
         if cell.cell_type == "code":
             cell.outputs = copy.get("outputs", [])
             cell.execution_count = copy.get("execution_count")
-            if copy.cell_type != "code" and execution.reached(index):
+            if copy.cell_type != "code" and (stopped_at is None or index < stopped_at):
                 not_to_run.add(index)
     for name in ("language_info", "widgets"):
         if name in ran.metadata:

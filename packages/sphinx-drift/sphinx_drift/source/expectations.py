@@ -11,7 +11,8 @@ from myst_nb.core.config import NbParserConfig
 from nbformat import NotebookNode
 
 from sphinx_drift.compare.compare import Waiver
-from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Cell, Expectation, Outcome, Page
 from sphinx_drift.output.printed_text import FORMS, Part
 from sphinx_drift.source.markdown import DIRECTIVE, Fence, Reading, lines_of
 from sphinx_drift.source.metadata import read_cell, with_settings

@@ -11,7 +11,8 @@ from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
-from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome
 
 DIRECTIVE = "expected-output"
 _CODE = ("code-cell", DIRECTIVE)

@@ -10,7 +10,8 @@ import yaml
 from myst_nb.core.config import NbParserConfig
 from nbformat import NotebookNode
 
-from sphinx_drift.model import Cell, Kind, Outcome, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Cell, Outcome, Page
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.settings import entries, read_table, table_in
 from sphinx_drift.shapes import Place
@@ -19,7 +20,7 @@ from sphinx_drift.source.markdown import lines_of
 REASONS = ("reference-only", "unchecked")
 """What a notebook's cell may say, each with a reason."""
 OF_MYST_NB = (
-    *("cell_metadata_key", "output_stderr", "remove_code_outputs"),
+    *("cell_metadata_key", "metadata_key", "output_stderr", "remove_code_outputs"),
     *("execution_excludepatterns", "execution_mode"),
 )
 """MyST-NB's settings of what readers see, and what is run; a book writes them after `nb_`."""
@@ -81,10 +82,10 @@ def read_cell(
     return Cell(number, index, lines[0], node.source, lines[1], tags, hidden=hidden)
 
 
-def page_config(metadata: Mapping[str, Any], key: str = "mystnb", **of_book: Any) -> NbParserConfig:
+def page_config(metadata: Mapping[str, Any], **of_book: Any) -> NbParserConfig:
     """Return MyST-NB's settings of a page: its own, and some of its book."""
-    config = NbParserConfig(**of_book, metadata_key=key)
-    for name, value in table_in(metadata, key).items():
+    config = NbParserConfig(**of_book)
+    for name, value in table_in(metadata, config.metadata_key).items():
         with suppress(Exception):  # MyST-NB warns of what it doesn't know
             config = config.copy(**{name: value})
     return config

@@ -8,7 +8,8 @@ from typing import Any
 import yaml
 from nbformat import NotebookNode, v4
 
-from sphinx_drift.model import Kind, Outcome, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, Page
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.markdown import Fence
 from sphinx_drift.source.metadata import read_front

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from nbformat import NotebookNode
 
-from sphinx_drift.model import Kind, Outcome, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, Page
 from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.markdown import paragraphs_of
 

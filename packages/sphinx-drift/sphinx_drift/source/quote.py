@@ -8,7 +8,8 @@ from decimal import Decimal, InvalidOperation
 from sphinx_drift.compare.brackets import indices
 from sphinx_drift.compare.lexer import Token, plain
 from sphinx_drift.compare.tokens import read_tokens
-from sphinx_drift.model import Kind, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import PageResult
 
 NAME = r"[\w-]+"
 """A name that can be quoted."""

@@ -34,7 +34,6 @@ def load(
     *,
     text: str | None = None,
     of_book: Mapping[str, Any] | None = None,
-    key: str = "mystnb",
     is_mystmd: bool = False,
 ) -> tuple[Page, NotebookNode] | None:
     """Read a file: a notebook, or a MyST page that is one.
@@ -45,7 +44,6 @@ def load(
         of_book: MyST-NB's settings, as its book has them. Without a book that shows it, what a
             notebook has stored of stderr counts only if the notebook itself says so: warnings and
             progress bars name paths and times of the machine that wrote them.
-        key: The key of MyST-NB's settings in a file's metadata.
         is_mystmd: Whether mystmd runs it, and not MyST-NB.
 
     Returns:
@@ -62,7 +60,7 @@ def load(
             add_metadata(notebook)
         is_quiet = of_book is None or is_mystmd
         of_notebook = {**(of_book or {}), **({"output_stderr": "remove"} if is_quiet else {})}
-        page = read_notebook(notebook, page_config(notebook.metadata, key, **of_notebook))
+        page = read_notebook(notebook, page_config(notebook.metadata, **of_notebook))
         unread = stopping(page) if is_mystmd else _in_markdown(notebook)
         return replace(page, problems=(*page.problems, *unread)), notebook
     config = config_without_book()
@@ -76,7 +74,7 @@ def load(
         raise ValueError(_NO_FORMAT)
     else:
         return None
-    its_own = page_config(notebook.metadata, key, **(of_book or {}))
+    its_own = page_config(notebook.metadata, **(of_book or {}))
     page = read_page(reading, notebook, its_own, is_mystmd=is_mystmd)
     told = stopping(page) if is_mystmd else reading.nested
     page = replace(page, problems=(*page.problems, *told))

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from sphinx_drift.model import Kind, Outcome, Page, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, Page, PageResult
 from sphinx_drift.output.filters import DEFAULTS, Filter
 from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.output.printed_text import read_outputs

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from nbformat import NotebookNode
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Cell, Expectation, Outcome, Page
 from sphinx_drift.output.filters import Filter, apply_filters
 from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, Printed, read_outputs
 from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE, find_opening

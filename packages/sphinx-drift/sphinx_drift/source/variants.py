@@ -10,7 +10,8 @@ from packaging.markers import InvalidMarker, Marker, UndefinedEnvironmentName
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from sphinx_drift.model import Cell, Expectation, Kind, Outcome, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Cell, Expectation, Outcome, Page
 
 UNCONDITIONAL = (
     "another text of this output has no `:when:`, and would hold too: give each its condition, "

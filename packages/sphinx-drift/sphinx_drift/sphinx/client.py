@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from docutils import nodes
 
 from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Kind, Outcome, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, Page
 from sphinx_drift.run.reads import reads
 from sphinx_drift.run.results import Execution
 from sphinx_drift.run_and_judge import make_task, run_and_judge

@@ -7,7 +7,8 @@ from docutils import nodes
 from myst_nb.core.read import UnexpectedCellDirective
 from sphinx.util.docutils import SphinxDirective
 
-from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome
 from sphinx_drift.source.markdown import IN_NOTEBOOK, NEVER_CHECKED, NEVER_RUN, Fence
 from sphinx_drift.source.read_source import is_notebook
 from sphinx_drift.sphinx.client import Claim

@@ -10,7 +10,8 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.report.excerpts import many
 from sphinx_drift.report.summary import describe_environment
 

@@ -109,7 +109,7 @@ def _to_begin(
             if loaded := load(path):
                 task = make_task(path, *loaded, settings)
                 metadata = task.notebook.metadata
-                its_config = page_config(metadata, settings.metadata_key, **of_book)
+                its_config = page_config(metadata, **of_book)
                 if task.page.is_checked and not left_out_by(path, metadata, its_config):
                     yield task
 

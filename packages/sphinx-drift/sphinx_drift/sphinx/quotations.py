@@ -12,7 +12,8 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxRole
 
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.source.quote import quote, read_quotation
 from sphinx_drift.sphinx.positions import position_of_include, positions
 from sphinx_drift.sphinx.private_api import PendingGlueReference

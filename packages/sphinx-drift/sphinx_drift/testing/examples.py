@@ -17,7 +17,8 @@ import pytest
 
 from sphinx_drift.compare.compare import Policy, compare
 from sphinx_drift.device import computing_on
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, Filter, apply_filters
 from sphinx_drift.run.choice import DEVICE_VARIABLE
 from sphinx_drift.run.in_full import IN_FULL

@@ -20,7 +20,8 @@ from typing import Any, NoReturn
 import pytest
 
 from sphinx_drift.device import choose_device
-from sphinx_drift.model import Kind, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import PageResult
 from sphinx_drift.report.summary import is_nothing, summary
 from sphinx_drift.report.text import render
 from sphinx_drift.run.choice import COVERAGE_VARIABLE, chosen_runner

@@ -19,7 +19,7 @@ from notebooks import code, notebook, stream
 
 from sphinx_drift.__main__ import main
 from sphinx_drift.files import Opened, check, open_file
-from sphinx_drift.model import Kind
+from sphinx_drift.kinds import Kind
 from sphinx_drift.mystmd.judge_pages import answer_to
 from sphinx_drift.run_and_judge import run_ahead
 

@@ -6,7 +6,8 @@ import pytest
 from reported import drift, page
 
 from sphinx_drift.compare.compare import compare
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.report.formats import exit_status, to_github
 
 SAME = Outcome(Kind.VERIFIED, 3, cell=1, verdict=compare("0.5", "0.5"))

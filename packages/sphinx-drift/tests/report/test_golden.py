@@ -12,7 +12,8 @@ import pytest
 from reported import TORCH, drift
 
 from sphinx_drift.compare.compare import Policy, Waiver, compare
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.report.formats import to_github
 from sphinx_drift.report.text import render
 

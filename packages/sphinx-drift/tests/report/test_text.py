@@ -7,7 +7,8 @@ import pytest
 from reported import TORCH, drift, page
 
 from sphinx_drift.compare.compare import Policy, Waiver, compare
-from sphinx_drift.model import Kind, Outcome, PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.report.summary import describe_environment, summary
 from sphinx_drift.report.text import render, use_color
 

@@ -9,10 +9,11 @@ import pytest
 from nbformat import NotebookNode, v4
 from notebooks import code, notebook, stream
 
+from sphinx_drift.kinds import Kind
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run import cache, run
 from sphinx_drift.run.reads import reads, stamp_of, watch_reads
-from sphinx_drift.run.results import Ending, Execution, Failure, Request
+from sphinx_drift.run.results import Execution, Failure, Request
 
 PROBES = [Probe(injected(watch_reads, helper=stamp_of), injected(reads))]
 
@@ -99,7 +100,7 @@ def test_what_is_installed_counts(
 @pytest.mark.parametrize(
     "changes",
     [
-        {"failure": Failure(Ending.RAISED, 0, "ValueError")},
+        {"failure": Failure(Kind.RAISED, 0, "ValueError")},
         {"executed": frozenset()},
         {"answers": {}},
         {"answers": {"reads": {"": None}}},

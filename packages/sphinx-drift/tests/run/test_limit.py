@@ -3,7 +3,7 @@
 import pytest
 from runners import Pages, shown
 
-from sphinx_drift.run.results import Ending
+from sphinx_drift.kinds import Kind
 
 LIMIT = 100_000
 ENDLESS = {
@@ -23,7 +23,7 @@ def test_cell_that_prints_without_end_is_stopped(pages: Pages, name: str) -> Non
     code = ENDLESS[name]
     notebook, execution = pages.fork("1", code, "2", output_limit=LIMIT, timeout=50)
     assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.OUTPUT_LIMIT, 2)
+    assert (execution.failure.kind, execution.failure.index) == (Kind.OUTPUT_LIMIT, 2)
     assert "100,000 bytes" in execution.failure.message
     if name != "cleared":
         assert shown(notebook.cells[2]).startswith("first\n")
@@ -38,4 +38,4 @@ def test_cells_of_a_page_may_print_four_times_as_much(pages: Pages) -> None:
     cells = ["print('x' * 90_000)"] * 5
     assert pages.fork(*cells[:4], output_limit=LIMIT)[1].failure is None
     failure = pages.failure(*cells, output_limit=LIMIT)
-    assert (failure.kind, failure.index) == (Ending.OUTPUT_LIMIT, 5)
+    assert (failure.kind, failure.index) == (Kind.OUTPUT_LIMIT, 5)

@@ -19,11 +19,11 @@ from psutil import pid_exists
 from runners import Pages, shown
 from small_book import TORCH
 
+from sphinx_drift.kinds import Kind
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run.in_full import IN_FULL
 from sphinx_drift.run.injected import order_descriptors
 from sphinx_drift.run.limit import LimitedClient
-from sphinx_drift.run.results import Ending
 from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import load
 
@@ -53,7 +53,7 @@ def test_error_that_may_come_lets_the_page_go_on(tmp_path: Path) -> None:
     execution = execute(book, request_for(tmp_path, raising=[1]))
     assert (execution.executed, execution.succeeded) == ({1, 2}, {2})
     assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.RAISED, 3)
+    assert (execution.failure.kind, execution.failure.index) == (Kind.RAISED, 3)
     assert execution.failure.message == "IndexError: list index out of range"
     assert shown(book.cells[1]) == "ZeroDivisionError: division by zero\n"
     assert shown(book.cells[2]) == "on\n"
@@ -93,16 +93,16 @@ def hang() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "ending", "message", "executed"),
     [
-        (None, fail, Ending.COULD_NOT_CHECK, "after the last cell, .* in a probe", {1}),
-        (fail, fail, Ending.COULD_NOT_CHECK, "before the first cell, .* in a probe", set()),
-        (leave, leave, Ending.DEAD_KERNEL, "the page's process ended .* exit status 3", set()),
-        (hang, fail, Ending.TIMEOUT, "before .*, `.*hang`: it ran for more than 5 s", set()),
+        (None, fail, Kind.COULD_NOT_CHECK, "after the last cell, .* in a probe", {1}),
+        (fail, fail, Kind.COULD_NOT_CHECK, "before the first cell, .* in a probe", set()),
+        (leave, leave, Kind.DEAD_KERNEL, "the page's process ended .* exit status 3", set()),
+        (hang, fail, Kind.TIMEOUT, "before .*, `.*hang`: it ran for more than 5 s", set()),
     ],
 )
 def test_probe_that_gives_no_answer_says_why(  # noqa: PLR0913, PLR0917 - columns
     before: Callable[[], None] | None,
     after: Callable[[], None],
-    ending: Ending,
+    ending: Kind,
     message: str,
     executed: set[int],
     tmp_path: Path,
@@ -127,7 +127,7 @@ def test_kernel_that_can_not_be_started_is_a_failure_of_no_cell(
 ) -> None:
     execution = execute(notebook("print(1)", kernel=kernel), request_for(tmp_path / folder))
     assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.DEAD_KERNEL, None)
+    assert (execution.failure.kind, execution.failure.index) == (Kind.DEAD_KERNEL, None)
     assert re.match(message, execution.failure.message)
     assert execution.executed == set()
 

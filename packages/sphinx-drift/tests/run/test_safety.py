@@ -15,8 +15,8 @@ from psutil import pid_exists
 from runners import Pages, shown
 from small_book import FRONT, cell, write
 
+from sphinx_drift.kinds import Kind
 from sphinx_drift.run.host import HOST
-from sphinx_drift.run.results import Ending
 from sphinx_drift.run.run import execute, request_for
 
 DEADLY = {
@@ -30,7 +30,7 @@ DEADLY = {
 @pytest.mark.parametrize("code", DEADLY)
 def test_page_whose_process_dies_fails_with_how_and_where(pages: Pages, code: str) -> None:
     failure = pages.failure("print('fine')", code, "print('never')")
-    assert (failure.kind, failure.index) == (Ending.DEAD_KERNEL, 2)
+    assert (failure.kind, failure.index) == (Kind.DEAD_KERNEL, 2)
     assert DEADLY[code] in failure.message
 
 
@@ -46,7 +46,7 @@ def test_page_whose_process_dies_fails_with_how_and_where(pages: Pages, code: st
 def test_cell_that_takes_too_long_is_stopped(pages: Pages, code: str) -> None:
     notebook, execution = pages.fork("import os\nprint(os.getpid())", code, "2", timeout=2)
     assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.TIMEOUT, 2)
+    assert (execution.failure.kind, execution.failure.index) == (Kind.TIMEOUT, 2)
     assert execution.executed == {1}
     wait_until(lambda: not pid_exists(int(shown(notebook.cells[1]))))
 
@@ -68,7 +68,7 @@ def test_what_a_page_started_ends_with_it(pages: Pages, end: str) -> None:
 def test_page_that_exits_in_the_middle_fails(pages: Pages) -> None:
     assert pages.fork("exit")[1].failure is None
     failure = pages.failure("exit", "import time\ntime.sleep(3)")
-    assert failure.kind is Ending.DEAD_KERNEL
+    assert failure.kind is Kind.DEAD_KERNEL
 
 
 @pytest.mark.parametrize("child", ["", "raise ValueError", "os.closerange(3, 64)"])
@@ -119,7 +119,7 @@ def test_error_of_our_own_is_a_failure_of_the_page(
     monkeypatch.setattr(HOST, "ask", fail)
     execution = execute(pages.notebook("1"), request_for(pages.folder, timeout=60))
     assert execution.failure is not None
-    assert (execution.failure.kind, execution.failure.index) == (Ending.COULD_NOT_CHECK, None)
+    assert (execution.failure.kind, execution.failure.index) == (Kind.COULD_NOT_CHECK, None)
     assert "AttributeError: of ours" in execution.failure.message
 
 

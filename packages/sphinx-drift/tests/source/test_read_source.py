@@ -11,7 +11,8 @@ from nbformat import NotebookNode, v4
 from notebooks import code, notebook, raised, shown, stream, value
 
 from sphinx_drift.compare.compare import Waiver
-from sphinx_drift.model import Expectation, Kind, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Expectation, Page
 from sphinx_drift.output.printed_text import Part
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.markdown import read_markdown
@@ -293,8 +294,8 @@ def test_a_page_says_whether_its_stderr_is_read(setting: str, *, has_stderr: boo
     own = {"book": {"output_stderr": setting}}
     page = FRONT.replace("kernelspec", f"{json.dumps(own)[1:-1]}\nkernelspec") + CELL
     for name, text in (("page.md", page), ("notes.ipynb", one_cell(own))):
-        of_book = {"output_stderr": "remove" if has_stderr else "show"}
-        (cell,) = loaded(name, text, of_book=of_book, key="book")[0].cells
+        of_book = {"output_stderr": "remove" if has_stderr else "show", "metadata_key": "book"}
+        (cell,) = loaded(name, text, of_book=of_book)[0].cells
         assert cell.has_stderr is has_stderr
 
 

@@ -21,7 +21,8 @@ from notebooks import code, notebook, raised, stream, value
 from small_book import FRONT
 
 from sphinx_drift.judge import judge_page
-from sphinx_drift.model import Kind, Outcome, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, Page
 from sphinx_drift.output.filters import DEFAULTS, Filter, make_filter
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load

@@ -10,7 +10,8 @@ import pytest
 from small_book import FRONT
 
 from sphinx_drift.__main__ import main
-from sphinx_drift.model import Kind, Page
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Page
 from sphinx_drift.run.injected import report_versions
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.variants import choose_variants, read_condition
@@ -99,7 +100,7 @@ def test_one_variant_of_an_output_holds(
     assert (held, [other.line for other in whole.problems]) == (problems, others)
 
 
-def test_conditions_ask_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conditions_ask_the_kernel() -> None:
     answer = report_versions("numpy", "no-such-package")
     major = ".".join(map(str, sys.version_info[:2]))
     assert answer["versions"].keys() == {"numpy", "python"}

@@ -9,7 +9,7 @@ import pytest
 from small_book import TORCH, cell
 
 from conftest import Book, Built
-from sphinx_drift.model import Kind
+from sphinx_drift.kinds import Kind
 from sphinx_drift.report.summary import summary
 
 pytestmark = pytest.mark.slow

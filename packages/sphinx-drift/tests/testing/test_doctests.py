@@ -11,7 +11,8 @@ import pytest
 from case_tables import rows
 
 from sphinx_drift.compare.compare import Policy
-from sphinx_drift.model import Kind, Outcome
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome
 from sphinx_drift.output.filters import make_filter
 from sphinx_drift.settings import Settings
 from sphinx_drift.testing.docstrings import find_in_module, find_in_text
