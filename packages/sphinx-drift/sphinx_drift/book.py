@@ -106,5 +106,5 @@ def _settings_in(folder: Path) -> Mapping[str, Any] | UnreadableSettings | None:
 
 
 _READERS: Mapping[str, Callable[[Path], Mapping[str, Any] | None]] = dict(
-    zip(OF_BOOK, (run_conf, read_myst_yml, read_config_yml), strict=True)
+    zip(OF_BOOK, (run_conf, read_myst_yml, read_myst_yml, read_config_yml), strict=True)
 )

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-OF_BOOK = ("conf.py", "myst.yml", "_config.yml")
+OF_BOOK = ("conf.py", "myst.yml", "myst.yaml", "_config.yml")
 """The files that say how a book is built, one of which its folder holds."""
 OF_PROJECT = (".git", "pyproject.toml")
 """What the folder of a project holds; what is above it belongs to others."""

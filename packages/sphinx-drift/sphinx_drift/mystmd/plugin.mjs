@@ -43,7 +43,8 @@ const report = (vfile, failed) => {
 /** Empty the cache of executed notebooks, here or above: where mystmd finds its project. */
 const emptyCache = () => {
   for (let folder = resolve("."); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, "myst.yml"))) rmSync(join(folder, "_build", "execute"), { recursive: true, force: true });
+    const isProject = ["myst.yml", "myst.yaml"].some((name) => existsSync(join(folder, name)));
+    if (isProject) rmSync(join(folder, "_build", "execute"), { recursive: true, force: true });
     if (folder === dirname(folder)) return;
   }
 };

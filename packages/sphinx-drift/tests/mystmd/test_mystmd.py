@@ -215,8 +215,10 @@ def test_update_writes_inside_what_holds_a_cell(
     assert (folder / "index.md").read_text() == right
 
 
-def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path]) -> None:
+@pytest.mark.parametrize("name", ["myst.yml", "myst.yaml"])
+def test_pages_of_a_folder_begin_ahead(project: Callable[..., Path], name: str) -> None:
     folder = project(index_md=f"{FRONT}{CELL}{WRONG}", left__out_md=CELL)
+    (folder / "myst.yml").rename(folder / name)
     pages = [folder / "index.md", folder / "left" / "out.md"]
     try:
         files = [open_file(page, named=False) for page in pages]
