@@ -42,7 +42,8 @@ def read_myst_yml(file: Path) -> Mapping[str, Any] | None:
         if not isinstance(value, list):
             raise ValueError(f"project.{name} must be a list, got {value!r}")  # noqa: TRY004 - the file is wrong
     included = ["**"] if toc is None else [*_patterns_in(toc)]
-    settings = {MYSTMD: True, "exclude_patterns": exclude, "include_patterns": included}
+    excluded = [pattern for said in exclude for pattern in _as_sphinx(str(said))]
+    settings = {MYSTMD: True, "exclude_patterns": excluded, "include_patterns": included}
     if str(table_in(project, "settings").get("output_stderr")).startswith("remove"):
         settings["nb_output_stderr"] = "remove"
     return settings
@@ -82,11 +83,16 @@ def _alternatives(pattern: str) -> Iterator[str]:
             yield from _alternatives(f"{before}{text}{after}")
 
 
+def _as_sphinx(pattern: str) -> Iterator[str]:
+    """Yield the patterns of Sphinx that one of mystmd stands for: its `**/` may be no folder."""
+    return _alternatives(pattern.removeprefix("./").replace("**/", "{**/,}"))
+
+
 def _patterns_in(toc: Iterable[Any]) -> Iterator[str]:
     """Yield patterns of the files that a table of contents of mystmd names."""
     for entry in toc:
         if isinstance(entry, dict):
             file = str(entry.get("file", "")).removeprefix("./")
             yield from (file, f"{file}.md", f"{file}.ipynb")
-            yield from _alternatives(str(entry.get("pattern", "")))
+            yield from _as_sphinx(str(entry.get("pattern", "")))
             yield from _patterns_in(entry.get("children") or ())

@@ -86,7 +86,7 @@ class Kind(Enum):
         "write `{code-cell}` or `{expected-output}`, or end what is open; `~~~` shows cells",
     )
     OPTION = (
-        "an option of an expectation, a cell or a page can't be read",
+        "an option of an expectation, a cell or a page is missing, or can't be read",
         "write it as the manual says",
     )
     WAIVER = (

@@ -163,7 +163,12 @@ class Cell:
     @property
     def may_raise(self) -> bool:
         """Whether the page goes on if this cell raises."""
-        return "raises-exception" in self.tags or any(e.raises for e in self.expectations)
+        return self.is_tagged_to_raise or any(e.raises for e in self.expectations)
+
+    @property
+    def is_tagged_to_raise(self) -> bool:
+        """Whether it may raise an error by Jupyter's tag."""
+        return "raises-exception" in self.tags
 
 
 @dataclass(frozen=True)

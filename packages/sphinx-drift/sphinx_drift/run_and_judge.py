@@ -83,6 +83,19 @@ def run_and_judge(task: Task) -> tuple[PageResult, Execution, Callable[[Page], P
     )
 
 
+def _stopping(page: Page, execution: Execution) -> Iterator[Outcome]:
+    """Yield the cells at whose error mystmd stops, though the page documents it.
+
+    A notebook's readers may see its stored outputs, which nothing runs.
+    """
+    for cell in () if page.is_notebook else page.cells:
+        raised = cell.index in execution.executed - execution.succeeded
+        if raised and any(e.raises for e in cell.expectations) and not cell.is_tagged_to_raise:
+            outcome = Outcome(Kind.OPTION, cell.line, cell=cell.number, cell_line=cell.line)
+            message = "mystmd stops at the error of this cell: tag it `raises-exception`"
+            yield replace(outcome, message=message)
+
+
 def judge_run(task: Task, execution: Execution, in_full: NotebookNode | None = None) -> PageResult:
     """Compare what a page's cells printed with what it documents here, as its settings say.
 
@@ -104,7 +117,8 @@ def judge_run(task: Task, execution: Execution, in_full: NotebookNode | None = N
         filters=(*settings.filters, *DEFAULTS),
         errors_fail=settings.goes_on(task.page) and not settings.allow_errors,
     )
-    outcomes = (*result.outcomes, *_imported_elsewhere(task, execution))
+    stopping = _stopping(task.page, execution) if settings.is_mystmd else ()
+    outcomes = (*result.outcomes, *_imported_elsewhere(task, execution), *stopping)
     return replace(result, outcomes=outcomes, from_cache=bool(execution.since))
 
 

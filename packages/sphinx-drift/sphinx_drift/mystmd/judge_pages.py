@@ -30,7 +30,10 @@ _OTHERS = (
     "it also runs cells of included files and cells with attributes, and loses those between HTML "
     "tags: fold with `{dropdown}`"
 )
-NOT_RUN = "mystmd has not run it: build with `--execute`, and look at what it says above"
+NOT_RUN = (
+    "mystmd has not run it: build with `--execute`, and look at what it says above; it stops at an "
+    "error, at a documented one too, unless its cell is tagged `raises-exception`"
+)
 
 
 def serve(requests: TextIO, answers: TextIO) -> None:
@@ -86,7 +89,7 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     # An error is no end that mystmd reports here.
     task = file.task._replace(settings=replace(settings, keep_going=True))
     # It reports what is raised where that isn't announced; such a page isn't run.
-    quiet = frozenset(cell.index for cell in page.cells if not cell.may_raise) & executed
+    quiet = frozenset(c.index for c in page.cells if not c.is_tagged_to_raise) & executed
     answers: Mapping[str, Any] = {"report_environment": {"python": python_version()}}
     result = judge_run(task, Execution(executed, answers=answers, succeeded=quiet))
     has_variants = any(e.when for cell in page.cells for e in cell.expectations)
@@ -94,10 +97,20 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
         return result
     own, execution, _ = run_and_judge(own_task)
     result = judge_run(task, Execution(executed, answers=execution.answers, succeeded=quiet))
-    printed = {(o.cell, o.line, o.documented): o.executed for o in own.outcomes}
-    drifted = [o for o in result.outcomes if o.kind is Kind.DRIFT]
-    is_alike = all(printed.get((o.cell, o.line, o.documented)) == o.executed for o in drifted)
-    return own if drifted and is_alike else result
+    by_ours = {_key(outcome): outcome for outcome in own.outcomes}
+    outcomes = (_judged_by(by_ours.get(_key(o)), o) for o in result.outcomes)
+    return replace(result, outcomes=tuple(outcomes))
+
+
+def _key(outcome: Outcome) -> tuple[int, int, str]:
+    """Return what an outcome of the same expectation shares with it."""
+    return outcome.cell, outcome.line, outcome.documented
+
+
+def _judged_by(own: Outcome | None, outcome: Outcome) -> Outcome:
+    """Return our run's outcome in place of a drift, if it printed the same."""
+    is_alike = outcome.kind is Kind.DRIFT and own and own.executed == outcome.executed
+    return own if own and is_alike else outcome
 
 
 def _is_doubtful(outcome: Outcome, settings: Settings) -> bool:

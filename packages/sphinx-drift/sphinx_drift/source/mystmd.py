@@ -1,15 +1,13 @@
 """Read pages and notebooks as mystmd runs them, which is what Jupyter Book 2 builds books with."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
 import yaml
 from nbformat import NotebookNode, v4
 
-from sphinx_drift.kinds import Kind
-from sphinx_drift.model import Outcome, Page
 from sphinx_drift.settings import table_in
 from sphinx_drift.source.markdown import Fence
 from sphinx_drift.source.metadata import read_front
@@ -19,8 +17,6 @@ _OPTIONS = re.compile(
 )
 _COMMENTS = re.compile(r"(?:\s*(?:#\||%%).*)*")
 """What stands above a cell's code, and may say its tags."""
-_GOES_ON = {"raises-exception", "skip-execution"}
-"""The tags of a cell at which mystmd stops no page."""
 
 
 def mystmd_notebook(text: str, fences: Iterable[Fence]) -> NotebookNode:
@@ -58,14 +54,6 @@ def _front(text: str) -> dict[str, Any]:
     front = read_front(text)
     nested = table_in(front, "jupyter").get("kernelspec")
     return front | ({"kernelspec": nested} if nested else {})
-
-
-def stopping(page: Page) -> Iterator[Outcome]:
-    """Yield the cells at whose error mystmd stops, though the page documents it."""
-    for cell in page.cells:
-        if any(e.raises for e in cell.expectations) and not cell.tags & _GOES_ON:
-            message = "mystmd stops at the error of this cell: tag it `raises-exception`"
-            yield Outcome(Kind.OPTION, cell.line, cell=cell.number, message=message)
 
 
 def _cell(content: str) -> NotebookNode:

@@ -18,7 +18,7 @@ from sphinx_drift.source.markdown import (
     read_markdown,
 )
 from sphinx_drift.source.metadata import page_config, read_front
-from sphinx_drift.source.mystmd import add_metadata, mystmd_notebook, stopping
+from sphinx_drift.source.mystmd import add_metadata, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 
 _NO_FORMAT = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
@@ -61,7 +61,7 @@ def load(
         is_quiet = of_book is None or is_mystmd
         of_notebook = {**(of_book or {}), **({"output_stderr": "remove"} if is_quiet else {})}
         page = read_notebook(notebook, page_config(notebook.metadata, **of_notebook))
-        unread = stopping(page) if is_mystmd else _in_markdown(notebook)
+        unread = () if is_mystmd else _in_markdown(notebook)
         return replace(page, problems=(*page.problems, *unread)), notebook
     config = config_without_book()
     reading = read_markdown(text, config)
@@ -76,8 +76,8 @@ def load(
         return None
     its_own = page_config(notebook.metadata, **(of_book or {}))
     page = read_page(reading, notebook, its_own, is_mystmd=is_mystmd)
-    told = stopping(page) if is_mystmd else reading.nested
-    page = replace(page, problems=(*page.problems, *told))
+    if not is_mystmd:
+        page = replace(page, problems=(*page.problems, *reading.nested))
     return (page, notebook) if page.cells or page.problems else None
 
 
