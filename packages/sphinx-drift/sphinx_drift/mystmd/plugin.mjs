@@ -55,6 +55,9 @@ const stopsCells = ({ fatal, reason }) => fatal && /jupyter|kernel|execut/i.test
 /** The outputs that a node has: one, or a list in Jupyter Book 2.0. */
 const outputsOf = ({ jupyter_data, data }) => jupyter_data ?? data ?? [];
 
+/** Whether a notebook has stored an output, and no run has made it: mystmd goes on without a kernel. */
+const isStored = (node) => node.jupyter_data !== undefined && !("identifier" in node);
+
 const isSkipped = (block) => (block.data?.tags ?? []).includes("skip-execution");
 
 /** Whether a file is the text of its front matter, which mystmd hands over as a page: an abstract, say. */
@@ -87,7 +90,8 @@ export const load = (python, names, variables = {}) => {
       if (isFrontMatter(vfile.path) && !blocks.length) return;
       const cells = blocks.map((block) =>
         isSkipped(block) ? null : selectAll("output", block).flatMap(outputsOf));
-      const isRun = isAsked && !vfile.messages.some(stopsCells);
+      const made = blocks.filter((block) => !isSkipped(block)).flatMap((block) => selectAll("output", block));
+      const isRun = isAsked && !vfile.messages.some(stopsCells) && !made.some(isStored);
       const answer = await ask({ path: vfile.path, cells, isRun });
       summary = answer.sum ?? summary;
       report(vfile, answer.failed);

