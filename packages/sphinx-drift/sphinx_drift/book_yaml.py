@@ -85,7 +85,7 @@ def _alternatives(pattern: str) -> Iterator[str]:
 
 def _as_sphinx(pattern: str) -> Iterator[str]:
     """Yield the patterns of Sphinx that one of mystmd stands for: its `**/` may be no folder."""
-    return _alternatives(pattern.removeprefix("./").replace("**/", "{**/,}"))
+    return _alternatives(pattern.removeprefix("./").removesuffix("/").replace("**/", "{**/,}"))
 
 
 def _patterns_in(toc: Iterable[Any]) -> Iterator[str]:

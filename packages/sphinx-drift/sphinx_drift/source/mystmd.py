@@ -50,10 +50,13 @@ def add_metadata(notebook: NotebookNode) -> None:
 
 
 def _front(text: str) -> dict[str, Any]:
-    """Return the front matter of a page or cell, in which jupytext nests its kernel."""
+    """Return the front matter of a page or cell, with what mystmd reads by MyST-NB's names."""
     front = read_front(text)
-    nested = table_in(front, "jupyter").get("kernelspec")
-    return front | ({"kernelspec": nested} if nested else {})
+    if nested := table_in(front, "jupyter").get("kernelspec"):  # as jupytext writes it
+        front["kernelspec"] = nested
+    if str(table_in(front, "settings").get("output_stderr")).startswith("remove"):
+        front["mystnb"] = {**table_in(front, "mystnb"), "output_stderr": "remove"}
+    return front
 
 
 def _cell(content: str) -> NotebookNode:

@@ -58,8 +58,7 @@ def load(
         notebook = parse_notebook(text)
         if is_mystmd:
             add_metadata(notebook)
-        is_quiet = of_book is None or is_mystmd
-        of_notebook = {**(of_book or {}), **({"output_stderr": "remove"} if is_quiet else {})}
+        of_notebook = {"output_stderr": "remove"} if of_book is None else of_book
         page = read_notebook(notebook, page_config(notebook.metadata, **of_notebook))
         unread = () if is_mystmd else _in_markdown(notebook)
         return replace(page, problems=(*page.problems, *unread)), notebook

@@ -66,6 +66,7 @@ def kinds(path: Path, *, named: bool = False) -> list[Kind]:
         ("  toc:\n    - pattern: ./a/**/*.md\n", ""),
         ("  exclude: ['**/{b,page}.md']\n", "exclude"),
         ("  exclude: [./a/**/page.md]\n", "exclude"),
+        ("  exclude: a/\n", "exclude"),
         ("  toc:\n    - pattern: 'a/*.{ipynb,txt}'\n    - pattern: 'a}*{'\n", "toc"),
         ("  title: m\nextends: base.yml\n", "exclude"),
         ("  exclude: index.md\nextends: base.yml\n", ""),
@@ -106,7 +107,15 @@ def test_what_can_not_be_read_is_named(project: Callable[..., Path], says: str, 
 
 @pytest.mark.parametrize(
     ("front", "why"),
-    [("", "no kernelspec"), ("jupyter: 3\n", "no kernelspec"), (f"jupyter: {KERNEL}\n", "")],
+    [
+        ("", "no kernelspec"),
+        ("jupyter: 3\n", "no kernelspec"),
+        (f"jupyter: {KERNEL}\n", ""),
+        (
+            f"jupyter: {KERNEL}\nmystnb: {{execution_mode: 'off'}}\nnbsphinx: {{execute: never}}\n",
+            "",
+        ),
+    ],
 )
 def test_a_page_without_a_kernel_is_left_out(
     project: Callable[..., Path], front: str, why: str
@@ -184,16 +193,28 @@ def test_an_error_at_which_it_would_stop_is_told(project: Callable[..., Path]) -
     assert kinds(page) == [Kind.VERIFIED] * 2
 
 
+REMOVED = "settings: {output_stderr: remove}\n"
+
+
 @pytest.mark.parametrize(
-    ("says", "kind"),
-    [("  {}\n", Kind.DRIFT), ("  settings: {output_stderr: remove}\n", Kind.VERIFIED)],
+    ("says", "front", "kind"),
+    [
+        ("  {}\n", "", Kind.DRIFT),
+        (f"  {REMOVED}", "", Kind.VERIFIED),
+        ("  {}\n", REMOVED, Kind.VERIFIED),
+    ],
 )
-def test_stderr_that_the_project_removes_needs_no_expectation(
-    project: Callable[..., Path], says: str, kind: Kind
+def test_stderr_is_compared_unless_it_is_removed(
+    project: Callable[..., Path], says: str, front: str, kind: Kind
 ) -> None:
-    warns = CELL.replace("print(1 / 4)", "import sys\nprint('w', file=sys.stderr)\nprint(1 / 4)")
-    folder = project(says, index_md=f"{FRONT}{warns}{RIGHT}")
+    source = "import sys\nprint('w', file=sys.stderr)\nprint(1 / 4)"
+    page = f"{FRONT[:4]}{front}{FRONT[4:]}{CELL.replace('print(1 / 4)', source)}{RIGHT}"
+    folder = project(says, index_md=page)
     assert kinds(folder / "index.md") == [kind]
+    above = v4.new_markdown_cell(f"---\n{front}---\n# P")
+    (folder / "a.ipynb").write_text(printing(source, "0.25\n", above))
+    found = kinds(folder / "a.ipynb")
+    assert (found == [Kind.VERIFIED]) is (kind is Kind.VERIFIED), found
 
 
 def test_an_empty_last_cell_of_a_notebook_is_none(project: Callable[..., Path]) -> None:
