@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import sphinx_drift.no_grammar  # noqa: F401 - before nbformat
-from sphinx_drift.run.choice import SET
+from sphinx_drift.run.choice import PAGE_VARIABLES
 from sphinx_drift.source.expectations import OPTIONS
 
 PLUGIN = Path(__file__).with_name("plugin.mjs")
@@ -21,8 +21,8 @@ def main() -> None:
     parser.add_argument("--judge", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.describe:
-        variables = {name: value for name, value in SET.items() if name not in os.environ}
-        described = {"plugin": PLUGIN.as_uri(), "options": OPTIONS, "variables": variables}
+        unset = {n: value for n, value in PAGE_VARIABLES.items() if n not in os.environ}
+        described = {"plugin": PLUGIN.as_uri(), "options": OPTIONS, "variables": unset}
         print(json.dumps(described))
     elif options.judge:
         from sphinx_drift.mystmd.judge_pages import serve  # noqa: PLC0415 - slow

@@ -26,7 +26,7 @@ from sphinx_drift.second_look import may_be_rounding
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.quote import quote
 
-_OTHERS = (
+_WHICH_CELLS = (
     "it also runs cells of included files and cells with attributes, and loses those between HTML "
     "tags: fold with `{dropdown}`"
 )
@@ -72,7 +72,7 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     Args:
         path: The page.
         cells: The outputs of each code cell, None for one that was skipped.
-        is_run: Whether mystmd was asked to run cells, and reported no error on this page.
+        is_run: Whether mystmd was asked to run cells, reported no error and shows what it ran.
 
     """
     file = open_file(path, named=False, in_book=True)
@@ -89,14 +89,14 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     # An error is no end that mystmd reports here.
     task = file.task._replace(settings=replace(settings, keep_going=True))
     # It reports what is raised where that isn't announced; such a page isn't run.
-    quiet = frozenset(c.index for c in page.cells if not c.is_tagged_to_raise) & executed
+    succeeded = frozenset(c.index for c in page.cells if not c.is_tagged_to_raise) & executed
     answers: Mapping[str, Any] = {"report_environment": {"python": python_version()}}
-    result = judge_run(task, Execution(executed, answers=answers, succeeded=quiet))
+    result = judge_run(task, Execution(executed, answers=answers, succeeded=succeeded))
     has_variants = any(e.when for cell in page.cells for e in cell.expectations)
     if not (has_variants or any(_is_doubtful(o, settings) for o in result.outcomes)):
         return result
     own, execution, _ = run_and_judge(own_task)
-    result = judge_run(task, Execution(executed, answers=execution.answers, succeeded=quiet))
+    result = judge_run(task, Execution(executed, answers=execution.answers, succeeded=succeeded))
     by_ours = {_key(outcome): outcome for outcome in own.outcomes}
     outcomes = (_judged_by(by_ours.get(_key(o)), o) for o in result.outcomes)
     return replace(result, outcomes=tuple(outcomes))
@@ -121,7 +121,7 @@ def _is_doubtful(outcome: Outcome, settings: Settings) -> bool:
 
 def _other_cells(path: Path, cells: Sequence[Any], count: int) -> PageResult:
     """Return the result of a page of which mystmd has other cells than can be read."""
-    message = f"its cells: mystmd has {len(cells)}, and {count} can be read; {_OTHERS}"
+    message = f"its cells: mystmd has {len(cells)}, and {count} can be read; {_WHICH_CELLS}"
     return failure(path, message).result
 
 

@@ -88,10 +88,10 @@ export const load = (python, names, variables = {}) => {
     plugin: (_, { selectAll }) => async (tree, vfile) => {
       const blocks = selectAll("block[kind=notebook-code]", tree);
       if (isFrontMatter(vfile.path) && !blocks.length) return;
-      const cells = blocks.map((block) =>
-        isSkipped(block) ? null : selectAll("output", block).flatMap(outputsOf));
-      const made = blocks.filter((block) => !isSkipped(block)).flatMap((block) => selectAll("output", block));
-      const isRun = isAsked && !vfile.messages.some(stopsCells) && !made.some(isStored);
+      const nodes = blocks.map((block) => (isSkipped(block) ? null : selectAll("output", block)));
+      const cells = nodes.map((each) => each && each.flatMap(outputsOf));
+      const hasStored = nodes.some((each) => each && each.some(isStored));
+      const isRun = isAsked && !vfile.messages.some(stopsCells) && !hasStored;
       const answer = await ask({ path: vfile.path, cells, isRun });
       summary = answer.sum ?? summary;
       report(vfile, answer.failed);

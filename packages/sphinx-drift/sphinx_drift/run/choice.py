@@ -10,7 +10,7 @@ COVERAGE_VARIABLE = "DRIFT_COVERAGE"
 """Names the options of coverage.py, as JSON, where what pages run is measured."""
 SCRATCH = "sphinx-drift"
 """How the names of temporary folders begin; the process that made it follows."""
-SET = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+PAGE_VARIABLES = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 """The variables that pages start with, where nothing sets them."""
 _RUNNERS = ("fork", "jupyter")
 
@@ -40,4 +40,4 @@ def page_environment() -> dict[str, str]:
     way, and how sums are split, and so their last digits, depends on the machine.
     If the order of sets changed with each build, a verified output would differ later.
     """
-    return SET | os.environ
+    return PAGE_VARIABLES | os.environ

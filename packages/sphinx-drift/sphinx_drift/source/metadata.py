@@ -51,19 +51,20 @@ def left_out_by(
     path: Path, metadata: Mapping[str, Any], config: NbParserConfig, *, is_mystmd: bool = False
 ) -> str:
     """Return the setting of MyST-NB, nbsphinx or mystmd that leaves a page out, or nothing."""
-    own: dict[str, bool] = {}
+    leaving_out: dict[str, bool] = {}
     if is_mystmd:
-        own["skip_execution"] = metadata.get("skip_execution") is True  # its old name
-        own["no kernelspec"] = not table_in(metadata, "kernelspec")
+        leaving_out["skip_execution"] = metadata.get("skip_execution") is True  # its old name
+        leaving_out["no kernelspec"] = not table_in(metadata, "kernelspec")
     elif any(map(PurePosixPath(path).match, config.execution_excludepatterns)):
         return "nb_execution_excludepatterns"
     elif config.execution_mode == "off":
         is_own = "execution_mode" in table_in(metadata, config.metadata_key)
         return f"{config.metadata_key}: execution_mode" if is_own else "nb_execution_mode"
     else:
-        own["nbsphinx: execute"] = table_in(metadata, "nbsphinx").get("execute") == "never"
-    own["execute: skip"] = table_in(metadata, "execute").get("skip") is True  # mystmd's
-    return next((setting for setting, leaves_out in own.items() if leaves_out), "")
+        never = table_in(metadata, "nbsphinx").get("execute") == "never"
+        leaving_out["nbsphinx: execute"] = never
+    leaving_out["execute: skip"] = table_in(metadata, "execute").get("skip") is True  # mystmd's
+    return next((setting for setting, leaves_out in leaving_out.items() if leaves_out), "")
 
 
 def read_cell(
