@@ -491,7 +491,7 @@ def test_a_build_by_mystmd_fails_on_one_altered_digit(
         text = path.read_text("utf-8")
         assert right in text
         path.write_text(text.replace(right, wrong), "utf-8")
-        kept = small_book.write(folder / "_build" / "execute", {"kept": ""}) / "kept"
+        kept = small_book.write(folder / "_build" / "execute", {"kept.md": ""}) / "kept.md"
         status, said = build(folder, "--execute", below="theme")
         assert status == 1, said
         assert not kept.exists()
