@@ -29,8 +29,8 @@ def names_of(source: str) -> dict[str, Any]:
 
 def digest(sources: Iterable[str]) -> str:
     """Return a digest of what cells do: it has no comment, no space and no line that prints."""
-    lines = (line for source in sources for line in ast.parse(source).body)
-    done = [ast.dump(line) for line in lines if not ast.unparse(line).startswith("print(")]
+    lines = (ast.unparse(line) for source in sources for line in ast.parse(source).body)
+    done = [line for line in lines if not line.startswith("print(")]
     return hashlib.sha256("\n".join(done).encode()).hexdigest()[:16]
 
 
