@@ -11,7 +11,7 @@ import yaml
 from sphinx_drift.book_settings import EXCLUDING, read_settings
 from sphinx_drift.book_yaml import MYSTMD, read_config_yml, read_myst_yml
 from sphinx_drift.conf_py import ENVIRONMENT, run_conf
-from sphinx_drift.folders import OF_BOOK, OF_PROJECT, holds, upwards
+from sphinx_drift.folders import OF_BOOK, OF_MYSTMD, OF_PROJECT, holds, upwards
 from sphinx_drift.patterns import inside, matches
 from sphinx_drift.settings import (
     Settings,
@@ -74,28 +74,33 @@ class Book(NamedTuple):
         return named.get(name, name)
 
 
-def book_of(folder: Path) -> Book:
+def book_of(folder: Path, *, by_mystmd: bool = False) -> Book:
     """Return the nearest book at or above a folder, within its project; an empty one if none is.
+
+    If mystmd is building it, it is the nearest of mystmd's, here or where the build began.
 
     Raises:
         UnreadableSettings: If its file can't be read, or has an invalid value.
 
     """
-    above = upwards(folder)
+    above = (*upwards(folder), *(upwards(Path()) if by_mystmd else ()))
     for parent in above:
-        if isinstance(settings := _settings_in(parent), UnreadableSettings):
+        settings = _settings_in(parent, OF_MYSTMD if by_mystmd else OF_BOOK)
+        if isinstance(settings, UnreadableSettings):
             raise settings
         if settings is not None:
             return Book(parent, settings)
-        if holds(parent, OF_PROJECT):
+        if holds(parent, OF_PROJECT) and not by_mystmd:
             break
-    return Book(above[0], {})
+    return Book(above[0], {MYSTMD: True} if by_mystmd else {})
 
 
 @functools.cache
-def _settings_in(folder: Path) -> Mapping[str, Any] | UnreadableSettings | None:
+def _settings_in(
+    folder: Path, names: tuple[str, ...]
+) -> Mapping[str, Any] | UnreadableSettings | None:
     """Return the settings of a folder's book, or why it can't be read; None without a book."""
-    for file in filter(Path.is_file, map(folder.joinpath, _READERS)):
+    for file in filter(Path.is_file, map(folder.joinpath, names)):
         try:
             if (settings := _READERS[file.name](file)) is not None:
                 read_settings(settings, folder)

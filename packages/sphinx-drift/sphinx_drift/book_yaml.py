@@ -41,7 +41,7 @@ def read_myst_yml(file: Path) -> Mapping[str, Any] | None:
     for name, value in (("exclude", exclude), ("toc", toc or [])):
         if not isinstance(value, list):
             raise ValueError(f"project.{name} must be a list, got {value!r}")  # noqa: TRY004 - the file is wrong
-    included = ["**"] if toc is None else [*_patterns_in(toc)]
+    included = ["**"] if toc is None else [*_patterns_in(toc, file.parent)]
     excluded = [pattern for said in exclude for pattern in _as_sphinx(str(said))]
     settings = {MYSTMD: True, "exclude_patterns": excluded, "include_patterns": included}
     if str(table_in(project, "settings").get("output_stderr")).startswith("remove"):
@@ -88,11 +88,12 @@ def _as_sphinx(pattern: str) -> Iterator[str]:
     return _alternatives(pattern.removeprefix("./").removesuffix("/").replace("**/", "{**/,}"))
 
 
-def _patterns_in(toc: Iterable[Any]) -> Iterator[str]:
+def _patterns_in(toc: Iterable[Any], folder: Path) -> Iterator[str]:
     """Yield patterns of the files that a table of contents of mystmd names."""
     for entry in toc:
         if isinstance(entry, dict):
             file = str(entry.get("file", "")).removeprefix("./")
-            yield from (file, f"{file}.md", f"{file}.ipynb")
+            names = (file, f"{file}.md", f"{file}.ipynb")
+            yield from [name for name in names if (folder / name).is_file()][:1]  # as mystmd does
             yield from _as_sphinx(str(entry.get("pattern", "")))
-            yield from _patterns_in(entry.get("children") or ())
+            yield from _patterns_in(entry.get("children") or (), folder)

@@ -68,7 +68,7 @@ def prepare(paths: Iterable[Path]) -> list[Settings]:
 
 
 def open_file(
-    path: Path, *, named: bool, in_book: bool = False, **requested: Any
+    path: Path, *, named: bool, by_mystmd: bool = False, **requested: Any
 ) -> Opened | Checked:
     """Read a file; return its result at once where nothing is to be run.
 
@@ -77,15 +77,15 @@ def open_file(
     Args:
         path: The file.
         named: Whether the file was named, not found in a folder.
-        in_book: Whether its book has it, whatever we read there of which files it has.
+        by_mystmd: Whether mystmd is building it, which knows best what is in its book.
         **requested: Settings that come before those of the file's project.
 
     """
     if not is_page(path):
         return failure(path, "its name must end with .md, as a page's, or .ipynb, as a notebook's")
     try:
-        book = book_of(path.parent)
-        if excluded := "" if named or in_book else book.excludes(path):
+        book = book_of(path.parent, by_mystmd=by_mystmd)
+        if excluded := "" if named or by_mystmd else book.excludes(path):
             return Checked(PageResult(str(path), left_out=excluded if has_cells(path) else ""))
         settings = replace(book.resolved, **requested)
         of_book, is_mystmd = book.of_myst_nb if book.settings else None, settings.is_mystmd

@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-OF_BOOK = ("conf.py", "myst.yml", "myst.yaml", "_config.yml")
+OF_MYSTMD = ("myst.yml", "myst.yaml")
+OF_BOOK = ("conf.py", *OF_MYSTMD, "_config.yml")
 """The files that say how a book is built, one of which its folder holds."""
 OF_PROJECT = (".git", "pyproject.toml")
 """What the folder of a project holds; what is above it belongs to others."""

@@ -75,7 +75,7 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
         is_run: Whether mystmd was asked to run cells, reported no error and shows what it ran.
 
     """
-    file = open_file(path, named=False, in_book=True)
+    file = open_file(path, named=False, by_mystmd=True)
     if isinstance(file, Checked):
         is_known = file.result.outcomes or file.result.left_out
         return file.result if is_known or not any(cells) else _other_cells(path, cells, 0)
@@ -92,6 +92,8 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     succeeded = frozenset(c.index for c in page.cells if not c.is_tagged_to_raise) & executed
     answers: Mapping[str, Any] = {"report_environment": {"python": python_version()}}
     result = judge_run(task, Execution(executed, answers=answers, succeeded=succeeded))
+    if not any(cells) and any(o.kind is Kind.NO_OUTPUT for o in result.outcomes):
+        return failure(path, NOT_RUN, Kind.NOT_EXECUTED).result
     has_variants = any(e.when for cell in page.cells for e in cell.expectations)
     if not (has_variants or any(_is_doubtful(o, settings) for o in result.outcomes)):
         return result

@@ -88,6 +88,12 @@ def test_the_project_says_which_pages_are_built(
     assert [o.kind for o in result.outcomes] == ([] if why else [Kind.VERIFIED])
 
 
+def test_of_files_that_share_a_name_a_toc_means_the_page(project: Callable[..., Path]) -> None:
+    folder = project("  toc: [{file: ./a}]\n", a_md=f"{FRONT}{CELL}{RIGHT}")
+    (folder / "a.ipynb").write_text(printing("print(1 / 4)", "0.35\n"))
+    assert main([str(folder)]) == 0
+
+
 @pytest.mark.parametrize(
     ("says", "told"),
     [
@@ -278,6 +284,7 @@ def test_what_a_build_hands_over_is_judged(project: Callable[..., Path]) -> None
     for answer, why in (
         (answered(folder, streams("0.26\n"), None), "executed 0.26"),
         (answered(folder, None, None), "a cell was not run"),
+        (answered(folder, [], None), "mystmd has not run it"),
         (answered(folder, streams("0.25\n")), "mystmd has 1, and 2 can be read"),
         (answered(folder, streams("0.25\n"), None, isRun=False), "build with `--execute`"),
     ):
@@ -293,6 +300,23 @@ def test_a_page_in_a_build_is_in_the_book(project: Callable[..., Path]) -> None:
     assert answered(folder, **prose)["failed"] == answered(folder, [], **prose)["failed"] == []
     ((_, text),) = answered(folder, streams("0.25\n"), **prose)["failed"]
     assert "mystmd has 1, and 0 can be read" in text
+
+
+@pytest.mark.parametrize("name", ["book/conf.py", "book/part/pyproject.toml", "book/.git", ""])
+def test_which_book_is_built_is_known(
+    project: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    files = {
+        name or "other": "extensions = ['myst_nb']\n",
+        "book/part/index.md": FRONT + CELL + RIGHT,
+    }
+    folder = project(**files)
+    if not name:  # mystmd is called in another folder than that of the page
+        folder = small_book.write(folder, {"built/myst.yml": "project: {title: m}\n"})
+        (folder / "myst.yml").unlink()
+    monkeypatch.chdir(folder / ("" if name else "built"))
+    page = str(folder / "book" / "part" / "index.md")
+    assert answered(folder, streams("0.25\n"), path=page)["failed"] == []
 
 
 @pytest.mark.parametrize(
