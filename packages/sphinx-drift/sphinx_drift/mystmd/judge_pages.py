@@ -22,6 +22,7 @@ from sphinx_drift.model import Outcome, Page, PageResult
 from sphinx_drift.report.text import closing_line, outcome_text
 from sphinx_drift.run.results import SKIPS, Execution
 from sphinx_drift.run_and_judge import judge_run, run_and_judge
+from sphinx_drift.search import is_page
 from sphinx_drift.second_look import may_be_rounding
 from sphinx_drift.settings import Settings
 from sphinx_drift.source.quote import quote
@@ -58,8 +59,10 @@ def answer_to(request: dict[str, Any], results: dict[str, PageResult]) -> dict[s
             return {"text": quote(results.values(), target)}
         except ValueError as error:
             return {"failed": [[1, f"quotation: {error}"]]}
-    path = Path(request["path"])
-    result = results[str(path)] = judged(path, request["cells"], is_run=request["isRun"])
+    path, cells = Path(request["path"]), request["cells"]
+    result = PageResult(str(path))
+    if is_page(path) or any(cells):  # and no LaTeX, say, which mystmd reads, too
+        result = results[str(path)] = judged(path, cells, is_run=request["isRun"])
     return {
         "failed": [[o.line, outcome_text(result, o)] for o in result.outcomes if o.kind.fails],
         "sum": closing_line([*results.values()]),

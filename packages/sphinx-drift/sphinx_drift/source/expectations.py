@@ -60,7 +60,7 @@ _MISREAD = (
     "character {} of this line is U+{:04X}, which ends a line for MyST-NB and for no editor, so "
     "that MyST-NB misreads what follows: delete it, or print the `repr` of a text that must have it"
 )
-_INVISIBLE = re.compile(r"\s*(?:(?:%|\+\+\+).*)?$")
+_INVISIBLE = re.compile(r"[\s>]*(?:(?:%|\+\+\+).*)?$")
 """A line between a cell and its expectation that no reader sees."""
 
 

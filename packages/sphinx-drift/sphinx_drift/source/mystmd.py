@@ -15,7 +15,7 @@ from sphinx_drift.source.metadata import read_front
 _OPTIONS = re.compile(
     r"---[ \t]*\n(?P<block>(?s:.*?)\n)---[ \t]*(?:\n|\Z)|(?P<rows>(?:[ \t]*:[\w-]+:.*\n)*)"
 )
-_COMMENTS = re.compile(r"(?:\s*(?:#\||%%).*)*")
+_COMMENTS = re.compile(r"(?:\s*(?:# ?\||%%).*)*")
 """What stands above a cell's code, and may say its tags."""
 
 
@@ -73,7 +73,7 @@ def _cell(content: str) -> NotebookNode:
 def _tags_in_comments(source: str) -> list[str]:
     """Return the tags of the comments `#| tags: ...` with which code begins."""
     comments = _COMMENTS.match(source)[0]  # type: ignore[index]
-    return _tags("\n".join(re.findall(r"#\|(.*)", comments)))
+    return _tags("\n".join(re.findall(r"# ?\|(.*)", comments)))
 
 
 def _tags(options: str) -> list[str]:
