@@ -61,7 +61,7 @@ def answer_to(request: dict[str, Any], results: dict[str, PageResult]) -> dict[s
             return {"failed": [[1, f"quotation: {error}"]]}
     path, cells = Path(request["path"]), request["cells"]
     result = PageResult(str(path))
-    if is_page(path) or any(cells):  # and no LaTeX, say, which mystmd reads, too
+    if is_page(path) or any(cells):  # mystmd reads LaTeX, too, and text in front matter
         result = results[str(path)] = judged(path, cells, is_run=request["isRun"])
     return {
         "failed": [[o.line, outcome_text(result, o)] for o in result.outcomes if o.kind.fails],

@@ -49,8 +49,8 @@ const emptyCache = () => {
   }
 };
 
-/** Whether a message of mystmd says that cells couldn't be run: a notebook then keeps stored outputs. */
-const stopsCells = ({ fatal, reason }) => fatal && /jupyter|kernel|execut/i.test(reason);
+/** How mystmd's messages begin that cells couldn't be run: a notebook then keeps stored outputs. */
+const STOPS = /^(An exception occurred during|Notebook does not declare|Could not load Jupyter)/;
 
 /** The outputs that a node has: one, or a list in Jupyter Book 2.0. */
 const outputsOf = ({ jupyter_data, data }) => jupyter_data ?? data ?? [];
@@ -59,9 +59,6 @@ const outputsOf = ({ jupyter_data, data }) => jupyter_data ?? data ?? [];
 const isStored = (node) => node.jupyter_data !== undefined && !("identifier" in node);
 
 const isSkipped = (block) => (block.data?.tags ?? []).includes("skip-execution");
-
-/** Whether a file is the text of its front matter, which mystmd hands over as a page: an abstract, say. */
-const isFrontMatter = (path) => path.includes("#parts.");
 
 export const load = (python, names, variables = {}) => {
   Object.assign(process.env, variables); // of the kernels that mystmd is going to start
@@ -87,11 +84,10 @@ export const load = (python, names, variables = {}) => {
     stage: "document",
     plugin: (_, { selectAll }) => async (tree, vfile) => {
       const blocks = selectAll("block[kind=notebook-code]", tree);
-      if (isFrontMatter(vfile.path) && !blocks.length) return;
       const nodes = blocks.map((block) => (isSkipped(block) ? null : selectAll("output", block)));
       const cells = nodes.map((each) => each && each.flatMap(outputsOf));
       const hasStored = nodes.some((each) => each && each.some(isStored));
-      const isRun = isAsked && !vfile.messages.some(stopsCells) && !hasStored;
+      const isRun = isAsked && !vfile.messages.some(({ reason }) => STOPS.test(reason)) && !hasStored;
       const answer = await ask({ path: vfile.path, cells, isRun });
       summary = answer.sum ?? summary;
       report(vfile, answer.failed);

@@ -15,8 +15,8 @@ from sphinx_drift.source.metadata import read_front
 _OPTIONS = re.compile(
     r"---[ \t]*\n(?P<block>(?s:.*?)\n)---[ \t]*(?:\n|\Z)|(?P<rows>(?:[ \t]*:[\w-]+:.*\n)*)"
 )
-_COMMENTS = re.compile(r"(?:\s*(?:# ?\||%%).*)*")
-"""What stands above a cell's code, and may say its tags."""
+_ABOVE = re.compile(r"(?P<magic>%%.*\n)?(?:(?:# ?\| .*|[ \t]*)(?:\n|\Z))*")
+"""What stands above a cell's code: options in comments, perhaps below a magic."""
 
 
 def mystmd_notebook(text: str, fences: Iterable[Fence]) -> NotebookNode:
@@ -45,7 +45,8 @@ def add_metadata(notebook: NotebookNode) -> None:
     if notebook.cells[1:] and not notebook.cells[-1].source:
         notebook.cells.pop()  # as mystmd does
     for cell in notebook.cells:
-        if cell.cell_type == "code" and (tags := _tags_in_comments(cell.source)):
+        if cell.cell_type == "code":
+            cell.source, tags = _split_options(cell.source)
             cell.metadata["tags"] = [*(cell.metadata.get("tags") or ()), *tags]
 
 
@@ -65,15 +66,17 @@ def _cell(content: str) -> NotebookNode:
     assert above  # noqa: S101 - of no length, if there are none
     rows = re.findall(r"(?m)^[ \t]*:(tags?:.*)", above["rows"] or "")  # others may be no YAML
     options = above["block"] or "\n".join(rows)
-    source = content[above.end() :].strip("\n")
-    tags = [*_tags(options), *_tags_in_comments(source)]
-    return v4.new_code_cell(source, metadata={"tags": tags})  # type: ignore[no-untyped-call,no-any-return]
+    source, tags = _split_options(content[above.end() :].strip("\n"))
+    return v4.new_code_cell(source, metadata={"tags": [*_tags(options), *tags]})  # type: ignore[no-untyped-call,no-any-return]
 
 
-def _tags_in_comments(source: str) -> list[str]:
-    """Return the tags of the comments `#| tags: ...` with which code begins."""
-    comments = _COMMENTS.match(source)[0]  # type: ignore[index]
-    return _tags("\n".join(re.findall(r"# ?\|(.*)", comments)))
+def _split_options(source: str) -> tuple[str, list[str]]:
+    """Return the code that mystmd runs, without the options above it, and their tags."""
+    above = _ABOVE.match(source)
+    assert above  # noqa: S101 - of no length, if there are none
+    options = "\n".join(re.findall(r"(?m)^# ?\| (.*)", above[0]))
+    code = (above["magic"] or "") + source[above.end() :]
+    return (code, _tags(options)) if options else (source, [])
 
 
 def _tags(options: str) -> list[str]:

@@ -201,6 +201,21 @@ def test_an_error_at_which_it_would_stop_is_told(project: Callable[..., Path]) -
     assert kinds(page) == [Kind.VERIFIED] * 2
 
 
+def test_comments_with_options_are_no_code(project: Callable[..., Path]) -> None:
+    warn = (
+        "%%capture --no-stderr\n#| label: w\n\n# | tags: a\nimport warnings\nwarnings.warn('old')"
+    )
+    stderr = "<cell>:2: UserWarning: old\n  warnings.warn('old')\n"
+    folder = project(index_md=f"{FRONT}```{{code-cell}} python\n{warn}\n```\n")
+    warned = v4.writes(
+        notebook(code(warn, stream(stderr, "stderr"), count=1), kernelspec=KERNELSPEC)
+    )
+    (folder / "a.ipynb").write_text(warned)
+    assert main(["--update", "--force", str(folder)]) == 0
+    assert stderr in (folder / "index.md").read_text()
+    assert (folder / "a.ipynb").read_text() == warned
+
+
 REMOVED = "settings: {output_stderr: remove}\n"
 
 
@@ -401,11 +416,12 @@ DRIVE = """const { load } = await import(PLUGIN);
 const { transforms } = load(PYTHON, []);
 const selectAll = (selector, { blocks, outputs }) => (selector === "output" ? outputs : blocks);
 const compare = transforms[0].plugin(null, { selectAll });
-for (const [path, data, outputs] of PAGES) {
-  const messages = [];
+for (const [path, data, outputs, ...reasons] of PAGES) {
+  const messages = reasons.map((reason) => ({ reason, fatal: true }));
   const message = (reason) => messages[messages.push({ reason }) - 1];
   await compare({ blocks: outputs && [{ data, outputs }] || [] }, { path, messages, message });
-  console.log(`${path}: ${messages.map(({ reason }) => reason.replaceAll("\\n", " "))}`);
+  const told = messages.slice(reasons.length).map(({ reason }) => reason.replaceAll("\\n", " "));
+  console.log(`${path}: ${told}`);
 }
 """
 
@@ -420,10 +436,18 @@ def test_what_the_plugin_hands_over(project: Callable[..., Path]) -> None:
     pages = [
         ("index.md", {}, [stored | {"identifier": None}]),
         ("index.md#parts.abstract", {}, None),
+        ("myst.yml#site.parts.footer", {}, None),
+        ("index.md", {}, [stored | {"identifier": None}], "in a formula: kernel"),
         ("index.md", {}, [{"type": "output", "data": [quarter]}]),  # Jupyter Book 2.0
         ("b.ipynb", {"tags": ["skip-execution"]}, [stored]),
         ("a.ipynb", {}, [stored | {"identifier": "a"}]),
         ("a.ipynb", {}, [stored]),
+        (
+            "a.ipynb",
+            {},
+            [stored | {"identifier": "a"}],
+            "An exception occurred during code execution",
+        ),
     ]
     named = {"PLUGIN": PLUGIN.as_uri(), "PYTHON": sys.executable, "PAGES": pages}
     script = folder / "drive.mjs"
@@ -436,9 +460,10 @@ def test_what_the_plugin_hands_over(project: Callable[..., Path]) -> None:
         encoding="utf-8",
         timeout=100,
     )
-    *right, wrong, total = str(done.stdout).splitlines()
-    assert right == [f"{path}: " for path, *_ in pages[:-1]]
-    assert "mystmd has not run it" in wrong
+    *right, stored_alone, stopped, total = str(done.stdout).splitlines()
+    assert right == [f"{path}: " for path, *_ in pages[:-2]]
+    assert "mystmd has not run it" in stored_alone
+    assert "mystmd has not run it" in stopped
     assert done.returncode == 1, total
 
 
