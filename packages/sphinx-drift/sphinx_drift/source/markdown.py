@@ -84,15 +84,15 @@ class Fence(NamedTuple):
     def shown(self) -> Iterator[int]:
         """Yield the lines of the fences in it that are there on purpose.
 
-        They are shorter, or stand between tildes.
+        They are shorter, or of another sign between tildes or below the name of a language.
         """
-        rows = self.content.split("\n")
-        is_between = self.markup[0] == "~" and self.name not in _CODE
+        rows, sign = self.content.split("\n"), self.markup[0]
+        is_between = (sign == "~" or self.argument) and self.name not in _CODE
         is_between = is_between and not any(map(self.opens_another, rows))
         for number, row in enumerate(rows, start=self.first + 1):
             if opening := find_opening(row):
                 markup = opening["markup"]
-                if len(markup) < len(self.markup) or (is_between and markup[0] != "~"):
+                if len(markup) < len(self.markup) or (is_between and markup[0] != sign):
                     yield number
 
     def opens_another(self, row: str) -> bool:

@@ -250,6 +250,8 @@ def test_options_in_yaml_are_read_or_refused(rows: str, message: str) -> None:
         ),
         (f"~~~{{code-cell}}\n'''\n{CELL}'''\n~~~\n", Kind.NOT_READ, [8]),
         (f"~~~md\n{CELL}~~~\n", Kind.NOT_READ, []),
+        ("```md\n:::{code-cell}\n:::\n```\n", Kind.NOT_READ, []),
+        ("```\n:::{code-cell}\n:::\n```\n", Kind.NOT_READ, [7]),
         (f"~~~md\n{CELL}~~~md\n{CELL}~~~\n", Kind.NOT_READ, [7, 11]),
         ("```{expected_output}\n3\n```\n```{ Expected-Outputs }\n3\n```\n", Kind.NOT_READ, [6, 9]),
         (
