@@ -8,6 +8,7 @@ import yaml
 
 from sphinx_drift.book_settings import EXECUTE, refuse_misspelt
 from sphinx_drift.settings import table_in
+from sphinx_drift.source.mystmd import output_stderr
 
 MYSTMD = "myst.yml"
 """Whether the book is built by mystmd."""
@@ -44,8 +45,8 @@ def read_myst_yml(file: Path) -> Mapping[str, Any] | None:
     included = ["**"] if toc is None else [*_patterns_in(toc, file.parent)]
     excluded = [pattern for said in exclude for pattern in _as_sphinx(str(said))]
     settings = {MYSTMD: True, "exclude_patterns": excluded, "include_patterns": included}
-    if str(table_in(project, "settings").get("output_stderr")).startswith("remove"):
-        settings["nb_output_stderr"] = "remove"
+    if said := output_stderr(table_in(project, "settings")):
+        settings["nb_output_stderr"] = said
     return settings
 
 
@@ -68,8 +69,9 @@ def _project_in(file: Path, *below: Path) -> dict[str, Any] | None:
     paths = [(file.parent / str(name)).resolve() for name in names if "://" not in str(name)]
     found = [_project_in(path, file.resolve(), *below) for path in paths]
     projects = [one for one in (*found, written.get("project")) if isinstance(one, dict)]
-    said = [{name: value for name, value in one.items() if value is not None} for one in projects]
-    return {name: value for one in said for name, value in one.items()} if projects else None
+    merged = {n: value for one in projects for n, value in one.items() if value is not None}
+    merged["settings"] = {n: v for one in projects for n, v in table_in(one, "settings").items()}
+    return merged if projects else None
 
 
 def _alternatives(pattern: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Read pages and notebooks as mystmd runs them, which is what Jupyter Book 2 builds books with."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -27,7 +27,7 @@ def mystmd_notebook(text: str, fences: Iterable[Fence]) -> NotebookNode:
 
     """
     notebook: NotebookNode = v4.new_notebook()  # type: ignore[no-untyped-call]
-    notebook.metadata.update(_front(text))
+    notebook.metadata.update(_by_names_of_myst_nb(read_front(text)))
     notebook.cells = [_cell(fence.content) for fence in fences if not fence.is_expectation]
     return notebook
 
@@ -41,7 +41,8 @@ def add_metadata(notebook: NotebookNode) -> None:
     """
     first = notebook.cells[0] if notebook.cells else None
     if first is not None and first.cell_type == "markdown":
-        notebook.metadata.update(_front(first.source))
+        notebook.metadata.update(read_front(first.source))
+    notebook.metadata.update(_by_names_of_myst_nb(notebook.metadata))
     if notebook.cells[1:] and not notebook.cells[-1].source:
         notebook.cells.pop()  # as mystmd does
     for cell in notebook.cells:
@@ -50,14 +51,20 @@ def add_metadata(notebook: NotebookNode) -> None:
             cell.metadata["tags"] = [*(cell.metadata.get("tags") or ()), *tags]
 
 
-def _front(text: str) -> dict[str, Any]:
-    """Return the front matter of a page or cell, with what mystmd reads by MyST-NB's names."""
-    front = read_front(text)
-    if nested := table_in(front, "jupyter").get("kernelspec"):  # as jupytext writes it
-        front["kernelspec"] = nested
-    if str(table_in(front, "settings").get("output_stderr")).startswith("remove"):
-        front["mystnb"] = {**table_in(front, "mystnb"), "output_stderr": "remove"}
-    return front
+def output_stderr(settings: Mapping[str, Any]) -> str:
+    """Return whether settings of a project or page `show` or `remove` stderr, if they say so."""
+    said = str(settings.get("output_stderr") or settings.get("stderr_output") or "")
+    return said and ("remove" if said.startswith("remove") else "show")
+
+
+def _by_names_of_myst_nb(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata of a page or notebook, with what mystmd reads by MyST-NB's names."""
+    metadata = dict(metadata)
+    if nested := table_in(metadata, "jupyter").get("kernelspec"):  # as jupytext writes it
+        metadata["kernelspec"] = nested
+    if said := output_stderr(table_in(metadata, "settings")):
+        metadata["mystnb"] = {**table_in(metadata, "mystnb"), "output_stderr": said}
+    return metadata
 
 
 def _cell(content: str) -> NotebookNode:

@@ -217,6 +217,7 @@ def test_comments_with_options_are_no_code(project: Callable[..., Path]) -> None
 
 
 REMOVED = "settings: {output_stderr: remove}\n"
+SHOWN = REMOVED.replace("remove", "show")
 
 
 @pytest.mark.parametrize(
@@ -224,7 +225,10 @@ REMOVED = "settings: {output_stderr: remove}\n"
     [
         ("  {}\n", "", Kind.DRIFT),
         (f"  {REMOVED}", "", Kind.VERIFIED),
+        (f"  {REMOVED.replace('output_stderr', 'stderr_output')}", "", Kind.VERIFIED),
+        ("  settings: {output_matplotlib_strings: show}\nextends: base.yml\n", "", Kind.VERIFIED),
         ("  {}\n", REMOVED, Kind.VERIFIED),
+        (f"  {REMOVED}", SHOWN, Kind.DRIFT),
     ],
 )
 def test_stderr_is_compared_unless_it_is_removed(
@@ -232,7 +236,8 @@ def test_stderr_is_compared_unless_it_is_removed(
 ) -> None:
     source = "import sys\nprint('w', file=sys.stderr)\nprint(1 / 4)"
     page = f"{FRONT[:4]}{front}{FRONT[4:]}{CELL.replace('print(1 / 4)', source)}{RIGHT}"
-    folder = project(says, index_md=page)
+    base = f"project:\n  {REMOVED}"
+    folder = project(says, index_md=page, **{"base.yml": base})
     assert kinds(folder / "index.md") == [kind]
     above = v4.new_markdown_cell(f"---\n{front}---\n# P")
     (folder / "a.ipynb").write_text(printing(source, "0.25\n", above))
