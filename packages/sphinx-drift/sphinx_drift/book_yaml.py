@@ -1,5 +1,6 @@
 """Read the settings of a book's ``_config.yml`` or ``myst.yml``, by the names that Sphinx has."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -86,7 +87,11 @@ def _alternatives(pattern: str) -> Iterator[str]:
 
 
 def _as_sphinx(pattern: str) -> Iterator[str]:
-    """Yield the patterns of Sphinx that one of mystmd stands for: its `**/` may be no folder."""
+    """Yield the patterns of Sphinx that one of mystmd stands for.
+
+    There `**/` may be no folder, and `**` beside other signs is one star.
+    """
+    pattern = re.sub(r"(?<=[^/{,])\*\*|\*\*(?=[^/},])", "*", pattern)
     return _alternatives(pattern.removeprefix("./").removesuffix("/").replace("**/", "{**/,}"))
 
 

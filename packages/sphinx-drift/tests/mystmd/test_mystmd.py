@@ -67,6 +67,7 @@ def kinds(path: Path, *, named: bool = False) -> list[Kind]:
         ("  exclude: ['**/{b,page}.md']\n", "exclude"),
         ("  exclude: [./a/**/page.md]\n", "exclude"),
         ("  exclude: a/\n", "exclude"),
+        ("  exclude: '**.md'\n", ""),
         ("  toc:\n    - pattern: 'a/*.{ipynb,txt}'\n    - pattern: 'a}*{'\n", "toc"),
         ("  title: m\nextends: base.yml\n", "exclude"),
         ("  exclude: index.md\nextends: base.yml\n", ""),
