@@ -153,6 +153,13 @@ DEFAULTS = (
         re.compile(r"(?m:^)(Ran \d+ tests?) in \d+\.\d{3}s(?m:$)"),
         *("time of unittest", r"\1 in <time>"),
     ),
+    Filter(  # What a bar of tqdm ends with, before what the page adds to it.
+        re.compile(
+            r"(?<=\[)(?:\d+:)?\d\d:\d\d(?:<(?:(?:\d+:)?\d\d:\d\d|\?))?, +"
+            r"(?:[\d.]+[kMGTP]?|\?) ?(?:[A-Za-z]{1,20}/s|s/[ A-Za-z]{1,20})(?=[],])"
+        ),
+        *("time of tqdm", "<time>"),
+    ),
     # Jupyter has tasks and threads of its own, of which it makes more or fewer.
     Filter(re.compile(r"(<Task \w+ name=')Task-\d+(?=')"), "number of a task", r"\1Task"),
     Filter(re.compile(r"\bThread-\d+(?= \([\w<>]+\))"), "number of a thread", "Thread"),
