@@ -1,8 +1,11 @@
 """Notebooks, their cells and what these have stored, each in a line."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from nbformat import NotebookNode, v4
+
+HIDDEN = "application/papermill.record/"
 
 
 def stream(text: str, name: str = "stdout") -> NotebookNode:
@@ -12,6 +15,15 @@ def stream(text: str, name: str = "stdout") -> NotebookNode:
 def shown(**data: Any) -> NotebookNode:
     """Return a display, whose types have a low line for the slash."""
     return v4.new_output("display_data", {k.replace("_", "/"): v for k, v in data.items()})
+
+
+def glued(data: Mapping[str, Any], prefix: str = HIDDEN, name: str = "x") -> NotebookNode:
+    """Return what `glue` displays, which its prefix leaves to be shown elsewhere."""
+    named = {f"{prefix}{mime}": content for mime, content in data.items()}
+    metadata = {"scrapbook": {"name": name, "mime_prefix": prefix}}
+    output: NotebookNode = v4.new_output("display_data", metadata=metadata)
+    output["data"] = named
+    return output
 
 
 def value(text: str, count: int | None = None) -> NotebookNode:

@@ -29,6 +29,10 @@ def drift(documented: str, executed: str, line: int = 24) -> Outcome:
     )
 
 
+def kinds(result: PageResult) -> list[Kind]:
+    return [outcome.kind for outcome in result.outcomes]
+
+
 def page(
     *outcomes: Outcome,
     file: str = "page.md",

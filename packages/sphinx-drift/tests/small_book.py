@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from nbformat import NotebookNode, v4
+
 TORCH = version("torch").partition("+")[0]
 """The torch whose numbers the pages of the tests document."""
 
@@ -14,20 +16,30 @@ FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n"
 """What a page begins with whose cells run."""
 
 
-def cell(code: str, expected: str | None = None) -> str:
+def front(own: str) -> str:
+    """Return what a page begins with that says something of its own there."""
+    return FRONT.replace("---\n\n", f"{own}\n---\n\n")
+
+
+def cell(code: str, documented: str | None = None) -> str:
     text = f"```{{code-cell}} ipython3\n{code}\n```"
-    return text if expected is None else f"{text}\n\n```{{expected-output}}\n{expected}\n```"
+    return text if documented is None else f"{text}\n\n{expected(documented)}".rstrip("\n")
+
+
+def expected(*lines: str, fence: str = "```", options: str = "") -> str:
+    return "\n".join([f"{fence}{{expected-output}}", options + "\n".join(lines), fence, ""])
 
 
 _AROUND = ("READTHEDOCS", "DRIFT_")
 """Variables that would make of a book another one begin so."""
 
 
-def write(folder: Path, files: Mapping[str, str]) -> Path:
+def write(folder: Path, files: Mapping[str, str | NotebookNode]) -> Path:
     """Write files into a folder, and return it; a name without an ending is a page's."""
-    for name, text in files.items():
+    for name, content in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
+        text = content if isinstance(content, str) else v4.writes(content)
         (file if "." in file.name else file.with_suffix(".md")).write_text(text, "utf-8")
     return folder
 

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from nbformat import NotebookNode, v4
-from notebooks import code, notebook, raised, shown, stream
+from notebooks import code, glued, notebook, raised, shown, stream
+from reported import kinds
 
 from sphinx_drift import judge_cell
 from sphinx_drift.compare.compare import Policy, Waiver
@@ -56,10 +57,6 @@ def outcomes(
 ) -> PageResult:
     everything = Execution(frozenset(range(len(book.cells))))
     return judge_page(page, book, execution or everything, file="page.md", **options)  # type: ignore[arg-type]
-
-
-def kinds(result: PageResult) -> list[Kind]:
-    return [outcome.kind for outcome in result.outcomes]
 
 
 @pytest.mark.parametrize(
@@ -147,26 +144,15 @@ def test_waivers(text: str, exact: Kind, portable: Kind) -> None:
     assert kinds(outcomes(page_of((unmatched,)), book)) == [Kind.WAIVER]
 
 
-PREFIX = "application/papermill.record/"
-
-
-def glued(data: dict[str, str], prefix: str = PREFIX, **glue: str) -> NotebookNode:
-    """Return a notebook whose cell glues something to be shown elsewhere."""
-    metadata = {"scrapbook": {"mime_prefix": prefix, **glue}}
-    book = printing([])
-    named = {f"{prefix}{mime}": text for mime, text in data.items()}
-    book.cells[0].outputs = [v4.new_output("display_data", named, metadata=metadata)]
-    return book
-
-
-NUMBER = glued({"text/plain": "0.5"}, name="x")
-SHOWN_TOO = glued({"text/plain": "0.5"}, prefix="", name="x")
-DRAWING = glued({"image/svg+xml": "<svg><text>0.5"}, name="pic")
+NUMBER = glued({"text/plain": "0.5"})
+SHOWN_TOO = glued({"text/plain": "0.5"}, prefix="")
+NAMELESS = glued({"text/plain": "0.5"}, prefix="", name="")
+DRAWING = glued({"image/svg+xml": "<svg><text>0.5"})
 REMOVED = frozenset({"remove-cell"})
 
 
 @pytest.mark.parametrize(
-    ("book", "tags", "expectations", "expected"),
+    ("output", "tags", "expectations", "expected"),
     [
         (NUMBER, (), [expecting("x = 0.5")], Kind.VERIFIED),
         (NUMBER, (), [expecting("x = 0.5", unchecked="a clock")], Kind.QUOTATION),
@@ -176,7 +162,7 @@ REMOVED = frozenset({"remove-cell"})
         (NUMBER, (), [expecting("", part=Part.HTML, unchecked="why")], Kind.QUOTATION),
         # What a removed cell prints is seen nowhere, but for what it glues.
         (NUMBER, REMOVED, [], Kind.UNDOCUMENTED),
-        (glued({"text/plain": "0.5"}, prefix=""), REMOVED, [], Kind.NOTHING_CHECKED),
+        (NAMELESS, REMOVED, [], Kind.NOTHING_CHECKED),
         (DRAWING, (), [], Kind.UNDOCUMENTED),
         (DRAWING, REMOVED, [], Kind.UNDOCUMENTED),
         (DRAWING, {"remove-output"}, [expecting("0.5", part=Part.PICTURE)], Kind.VERIFIED),
@@ -184,9 +170,9 @@ REMOVED = frozenset({"remove-cell"})
     ],
 )
 def test_what_is_glued_is_documented(
-    book: NotebookNode, tags: Any, expectations: list[Expectation], expected: Kind
+    output: NotebookNode, tags: Any, expectations: list[Expectation], expected: Kind
 ) -> None:
-    page = page_of(tuple(expectations), tags=frozenset(tags))
+    page, book = page_of(tuple(expectations), tags=frozenset(tags)), notebook(code("x", output))
     for away in (False, True):
         assert kinds(outcomes(page, book, away=away))[0] is expected
 
@@ -478,7 +464,7 @@ PICTURE = {"image/png": "i", "text/plain": "<Figure of 1>"}
         [],
         showing(plain="7").cells[0].outputs,
         [v4.new_output("display_data", PICTURE)],
-        NUMBER.cells[0].outputs,
+        [NUMBER],
         printing(OK).cells[0].outputs,
     ],
 )

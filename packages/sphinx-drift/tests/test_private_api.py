@@ -14,7 +14,6 @@ from private_api import Use, problem
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "sphinx_drift"
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 NOT_CAPPED = {"pytest-cov", "python", "torch"}
 """Python and a plugin of pytest are what they are, and the book pins torch."""
 DEPENDENCIES = [

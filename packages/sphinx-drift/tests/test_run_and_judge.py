@@ -6,7 +6,8 @@ from typing import Any
 import nbformat
 import pytest
 from notebooks import code, notebook, shown, value
-from small_book import FRONT, cell
+from reported import kinds
+from small_book import cell, front
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.kinds import Kind
@@ -18,9 +19,9 @@ from sphinx_drift.settings import Settings
 from sphinx_drift.source.read_source import load
 
 
-def verified(folder: Path, *cells: str, front: str = "", **options: Any) -> PageResult:
+def verified(folder: Path, *cells: str, own: str = "", **options: Any) -> PageResult:
     path = folder / "page.md"
-    path.write_text("\n\n".join([FRONT.replace("---\n\n", f"{front}---"), *cells]))
+    path.write_text(front(own) + "\n\n".join(cells), "utf-8")
     settings = Settings(**{"timeout": 60, "require": EVERY_PAGE, **options})
     return judged(path, settings)
 
@@ -29,10 +30,6 @@ def judged(path: Path, settings: Settings) -> PageResult:
     loaded = load(path)
     assert loaded is not None
     return run_and_judge(make_task(path, *loaded, settings))[0]
-
-
-def kinds(result: PageResult) -> list[Kind]:
-    return [outcome.kind for outcome in result.outcomes]
 
 
 def test_cell_that_took_too_long_is_not_waited_for_twice(tmp_path: Path) -> None:
@@ -112,12 +109,12 @@ def test_a_page_may_set_how_it_is_run(metadata: dict[str, Any], name: str, value
 def test_page_that_allows_errors_goes_on_until_its_time_is_over(tmp_path: Path) -> None:
     slow = cell("import time\ntime.sleep(2)\nprint(1)", "1")
     cells = cell("1 / 0"), cell("print('after')", "after"), slow
-    own = "mystnb: {execution_allow_errors: true, execution_timeout: 1}\n"
-    stopped = kinds(verified(tmp_path, *cells, front=own))
+    own = "mystnb: {execution_allow_errors: true, execution_timeout: 1}"
+    stopped = kinds(verified(tmp_path, *cells, own=own))
     assert stopped == [Kind.RAISED, Kind.VERIFIED, Kind.TIMEOUT]
     assert kinds(verified(tmp_path, *cells)) == [Kind.RAISED, Kind.NOT_EXECUTED, Kind.NOT_EXECUTED]
     longer = own.replace("1}", "60}")
-    assert kinds(verified(tmp_path, slow, front=longer, timeout=1)) == [Kind.VERIFIED]
+    assert kinds(verified(tmp_path, slow, own=longer, timeout=1)) == [Kind.VERIFIED]
 
 
 @pytest.mark.parametrize("execution", [None, 5, {"timeout": None}, {"timeout": True}])

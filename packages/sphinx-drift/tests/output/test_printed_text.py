@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from case_tables import rows
 from nbformat import NotebookNode
-from notebooks import raised, shown, stream
+from notebooks import glued, raised, shown, stream
 
 from sphinx_drift.output.html_text import extras_of, html_text
 from sphinx_drift.output.printed_text import Part, read_outputs
@@ -14,13 +14,6 @@ from sphinx_drift.output.screen import joined, on_screen
 
 CASES = Path(__file__).with_name("html.txt")
 SCREENS = Path(__file__).with_name("screen.txt")
-
-
-def glued(prefix: str, **data: str) -> NotebookNode:
-    output = shown()
-    output["data"] = {prefix + mime.replace("_", "/"): text for mime, text in data.items()}
-    output.metadata["scrapbook"] = {"name": "loss", "mime_prefix": prefix}
-    return output
 
 
 MIXED = [
@@ -32,7 +25,6 @@ TURNS = [
     *(shown(text_plain="value"), stream("c")),
 ]
 FAILED = [raised("ValueError", "a\nb", "long"), stream("out\n")]
-HIDDEN = "application/papermill.record/"
 
 
 @pytest.mark.parametrize(
@@ -53,10 +45,10 @@ HIDDEN = "application/papermill.record/"
         (FAILED, Part.STDERR, "ValueError: a\nb\n"),
         ([raised("RuntimeError", "", "long")], Part.ALL, "RuntimeError\n"),
         ([raised("", "1", "long")], Part.ALL, "1\n"),  # the status that a shell's kernel tells
-        ([glued(HIDDEN, text_plain="0.5")], Part.ALL, "loss = 0.5\n"),
-        ([glued(HIDDEN, text_plain="a\nb")], Part.ALL, "loss =\na\nb\n"),
-        ([glued("", text_plain="0.5")], Part.ALL, "0.5\n"),
-        ([glued(HIDDEN, text_html="<td>1")], Part.ALL, "loss = 1\n"),
+        ([glued({"text/plain": "0.5"})], Part.ALL, "x = 0.5\n"),
+        ([glued({"text/plain": "a\nb"})], Part.ALL, "x =\na\nb\n"),
+        ([glued({"text/plain": "0.5"}, prefix="")], Part.ALL, "0.5\n"),
+        ([glued({"text/html": "<td>1"})], Part.ALL, "x = 1\n"),
         ([], Part.ALL, ""),
     ],
 )
@@ -116,7 +108,7 @@ def test_parts_name_the_streams_that_say_something() -> None:
 def test_what_is_no_text_is_counted(
     data: dict[str, Any], counts: tuple[int, int], text: str
 ) -> None:
-    for outputs in ([shown(**data)], [glued(HIDDEN, **data)]):
+    for outputs in ([shown(**data)], [glued(shown(**data).data)]):
         assert read_outputs(outputs).drawn == counts
     assert read_outputs([shown(**data)]).select(Part.ALL) == text
 

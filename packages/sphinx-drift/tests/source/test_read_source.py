@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import small_book
 from myst_parser.config.main import MdParserConfig
 from nbformat import NotebookNode, v4
 from notebooks import code, notebook, raised, shown, stream, value
+from small_book import expected
 
 from sphinx_drift.compare.compare import Waiver
 from sphinx_drift.kinds import Kind
@@ -20,7 +22,7 @@ from sphinx_drift.source.metadata import left_out_by, page_config
 from sphinx_drift.source.notebook import read_notebook
 from sphinx_drift.source.read_source import load
 
-FRONT = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n"
+FRONT = small_book.FRONT.removesuffix("\n")
 CELL = "```{code-cell} ipython3\nprint(1)\n```\n"
 
 
@@ -50,10 +52,6 @@ def only(page: Page) -> Expectation:
     assert page.problems == ()
     (expectation,) = (e for cell in page.cells for e in cell.expectations)
     return expectation
-
-
-def expected(*lines: str, fence: str = "```") -> str:
-    return "\n".join([f"{fence}{{expected-output}}", *lines, fence, ""])
 
 
 # Lines --------------------------------------------------------------------------------

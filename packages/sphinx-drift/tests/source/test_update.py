@@ -18,7 +18,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from nbformat.v4.rwbase import split_lines
 from notebooks import code, notebook, raised, stream, value
-from small_book import FRONT
+from small_book import FRONT, expected
 
 from sphinx_drift.judge import judge_page
 from sphinx_drift.kinds import Kind
@@ -93,10 +93,6 @@ def changed(path: Path, *ran: Any) -> Change:
 
 def cell(code: str) -> str:
     return f"```{{code-cell}} ipython3\n{code}\n```\n"
-
-
-def expected(text: str, *, fence: str = "```", options: str = "") -> str:
-    return f"{fence}{{expected-output}}\n{options}{text}\n{fence}\n"
 
 
 def put(folder: Path, *parts: str, name: str = "page.md") -> Path:

@@ -5,10 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
-from nbformat import v4, writes
+from nbformat import NotebookNode, v4, writes
 from notebooks import code, notebook, shown, stream
 from processes import python
-from small_book import FRONT, cell
+from small_book import FRONT, cell, front, write
 
 from conftest import Book
 from sphinx_drift.__main__ import main
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 PLAIN = f"# Plain\n\n{cell('print(1)')}\n\n{cell('1 / 0')}\n\n{cell('print(2)')}"
 """A page as MyST-NB builds it: it stops at the error, with a warning."""
 HALF = f"# Half\n\n{cell('print(3)', '3')}\n\n{cell('print(4)')}"
-COMPLETE = FRONT.replace("---\n\n", "drift: {complete: true}\n---\n\n")
+COMPLETE = front("drift: {complete: true}")
 
 
 RUN = code("print(1)", count=1)
@@ -37,11 +37,9 @@ def bare(page: Path) -> str:
     return re.sub(r"\?v=\w+|\s*<link [^>]*drift-mark[^>]*>", "", page.read_text("utf-8"))
 
 
-def put(book: Book, require: object = "expected", **pages: str) -> None:
+def put(book: Book, require: object = "expected", **pages: str | NotebookNode) -> None:
     book.configure(drift_require=require)
-    for name, text in pages.items():
-        file = name.replace("_", ".")
-        (book.folder / file).write_text(text + "\n", "utf-8")
+    write(book.folder, {name.replace("_", "."): page for name, page in pages.items()})
 
 
 def test_outputs_without_expectations_are_built_as_ever_and_counted(book: Book) -> None:
@@ -81,7 +79,7 @@ def test_book_of_no_expectations_is_as_green_as_without_the_checker(book: Book) 
 
 
 def test_a_notebook_that_a_run_has_left_silent_is_counted(book: Book) -> None:
-    put(book, a_ipynb=writes(notebook(code("x = 1", count=1), code("pass", count=2))))
+    put(book, a_ipynb=notebook(code("x = 1", count=1), code("pass", count=2)))
     built = book.build()
     assert built.status == 0
     assert built.last.startswith("0 outputs verified on 1 page, 2 cells silent, as stored (python")
@@ -90,7 +88,7 @@ def test_a_notebook_that_a_run_has_left_silent_is_counted(book: Book) -> None:
 def test_a_notebook_that_has_pictures_stored_alone_is_run(book: Book) -> None:
     for name, source in (("a", "1 / 0"), ("b", "print(1)"), ("c", "pass")):
         stored = notebook(code(source, shown(image_png="iVBORw0KGgo="), count=1))
-        put(book, **{f"{name}_ipynb": writes(stored)})
+        put(book, **{f"{name}_ipynb": stored})
     of_prints = {("b.ipynb", "picture"), ("b.ipynb", "undocumented")}
     of_raises = {("a.ipynb", "picture"), ("a.ipynb", "raised")}
     expected = {*of_raises, *of_prints, ("c.ipynb", "picture")}
@@ -106,14 +104,14 @@ def test_a_notebook_is_translated(book: Book) -> None:
     book.write(
         "locale/de/LC_MESSAGES/a.po", PO, 'msgid "A sentence."\nmsgstr "Ein Satz."', front=False
     )
-    (book.folder / "a.ipynb").write_text(writes(its), "utf-8")
+    write(book.folder, {"a.ipynb": its})
     built = book.build(builder="text")
     assert built.status == 0, built.stderr
     assert "Ein Satz." in (built.outdir / "a.txt").read_text("utf-8")
 
 
 def test_cells_that_did_not_run_are_not_silent(book: Book) -> None:
-    put(book, a_ipynb=writes(notebook(code("x = 1", count=1), code("pass", count=2))))
+    put(book, a_ipynb=notebook(code("x = 1", count=1), code("pass", count=2)))
     book.configure(nb_execution_mode="off", drift_require="expected")
     assert "silent" not in book.build().last
 
@@ -147,8 +145,7 @@ REQUIRED = {
 
 def test_what_a_page_or_the_book_requires_fails(book: Book) -> None:
     put(book, ["listed*"])
-    for name, (text, _, _) in REQUIRED.items():
-        (book.folder / name).write_text(text + "\n", "utf-8")
+    write(book.folder, {name: text for name, (text, _, _) in REQUIRED.items()})
     built = book.build()
     failures = {(failure.file, failure.location, failure.kind) for failure in built.failures}
     assert failures >= {(name, location, kind) for name, (_, location, kind) in REQUIRED.items()}

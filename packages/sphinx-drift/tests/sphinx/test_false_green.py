@@ -4,13 +4,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from nbformat import v4
-from notebooks import raised, stream, value
-from small_book import FRONT, cell
+from notebooks import HIDDEN, glued, notebook
+from small_book import FRONT, cell, write
 
 from conftest import Book
 from sphinx_drift.model import Cell, Expectation, Page
@@ -19,14 +17,8 @@ from sphinx_drift.sphinx.shown import show_documented
 
 pytestmark = pytest.mark.slow
 
-PAGES = Path(__file__).parents[1] / "pages"
 GOOD = FRONT + '```{code-cell} ipython3\nprint("good")\n```\n\n```{expected-output}\ngood\n```\n'
 BAD = GOOD.replace("\ngood\n", "\nbad\n")
-
-
-def put(book: Book, **pages: str) -> None:
-    for name, text in pages.items():
-        (book.folder / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 # Again and in parallel ----------------------------------------------------------------
@@ -34,7 +26,7 @@ def put(book: Book, **pages: str) -> None:
 
 @pytest.mark.parametrize("options", ["", "-W -j 2"])
 def test_failure_is_reported_again_when_nothing_changed(options: str, book: Book) -> None:
-    put(book, one=BAD, two=BAD)
+    write(book.folder, {"one": BAD, "two": BAD})
     first = book.build(*options.split())
     again = book.build(*options.split())
     assert (first.status, again.status) == (1, 1)
@@ -43,7 +35,7 @@ def test_failure_is_reported_again_when_nothing_changed(options: str, book: Book
 
 
 def test_loading_the_extension_later_checks_pages_read_before(book: Book) -> None:
-    put(book, page=BAD)
+    write(book.folder, {"page": BAD})
     book.configure(extensions=["myst_nb"])
     assert book.build().status == 0
     book.configure()
@@ -63,9 +55,9 @@ DELETED = {
 
 
 def test_what_is_deleted_is_missed(book: Book) -> None:
-    put(book, **dict.fromkeys(DELETED, GOOD))
+    write(book.folder, dict.fromkeys(DELETED, GOOD))
     assert book.build().status == 0
-    put(book, **{name: text for name, (text, _) in DELETED.items()})
+    write(book.folder, {name: text for name, (text, _) in DELETED.items()})
     built = book.build()
     failing = {name: found for name, (_, found) in DELETED.items() if found}
     assert built.locations == {
@@ -75,7 +67,7 @@ def test_what_is_deleted_is_missed(book: Book) -> None:
 
 
 def test_deleted_page_is_forgotten_and_an_empty_book_fails(book: Book) -> None:
-    put(book, one=BAD, two=GOOD)
+    write(book.folder, {"one": BAD, "two": GOOD})
     assert book.build().status == 1
     (book.folder / "one.md").unlink()
     left = book.build()
@@ -101,7 +93,7 @@ client.run_and_judge = run_and_judge
 
 
 def test_an_error_of_ours_is_no_pass(book: Book) -> None:
-    put(book, page=GOOD)
+    write(book.folder, {"page": GOOD})
     book.configure(DEFECT)
     built = book.build()
     assert built.locations == {("page.md:1", "could-not-check")}
@@ -119,7 +111,7 @@ def shelf(make_book: Callable[[], Book]) -> Book:
 
 @pytest.mark.parametrize("builder", ["html", "text", "latex", "epub", "xml", "man", "gettext"])
 def test_every_builder_fails(builder: str, shelf: Book) -> None:
-    put(shelf, index=BAD.replace("```{code", "# Title\n\n```{code", 1))
+    write(shelf.folder, {"index": BAD.replace("```{code", "# Title\n\n```{code", 1)})
     shelf.configure(language="en")
     # Sphinx keeps other doctrees for translators.
     own = ("-d", "_out/own") if builder == "gettext" else ()
@@ -131,9 +123,6 @@ def test_every_builder_fails(builder: str, shelf: Book) -> None:
         assert not re.search("drift.mark", page.read_text("utf-8"))
 
 
-OUT, ERR = stream("a 5\nb\nc\nd\n"), stream("w\nx\ny\n", "stderr")
-VALUE, JUST_A = value("v\nw\nz"), stream("a 5\n")
-RAISED = raised("E", "at 7", "E: at 7")
 PLAIN, FRAME = {"text/plain": "a 1"}, {"text/html": "<table><td>a<td>2"}
 STYLER, READ = {"text/plain": "<Styler at 0x7f>"}, {"text/plain": "a | 2"}
 LATEX, NUMBERS = {"text/latex": "$3$"}, {"application/json": [4]}
@@ -143,7 +132,7 @@ PNG, NOTHING = {"image/png": ""}, {"text/html": "<div></div>", "text/markdown": 
 EACH = PLAIN | FRAME | LATEX
 
 
-@pytest.mark.parametrize("prefix", ["", "application/papermill.record/"])
+@pytest.mark.parametrize("prefix", ["", HIDDEN])
 @pytest.mark.parametrize(
     ("data", "documented", "left"),
     [
@@ -175,20 +164,15 @@ EACH = PLAIN | FRAME | LATEX
 def test_a_page_shows_the_forms_that_it_documents(
     data: dict[str, Any], documented: str, left: dict[str, Any], prefix: str
 ) -> None:
-    output = v4.new_output("display_data")
-    output["data"] = {prefix + mime: value for mime, value in data.items()}
-    output.metadata["scrapbook"] = {"name": "a", "mime_prefix": prefix}
-    notebook = v4.new_notebook(cells=[v4.new_code_cell("x")])
-    words = documented.split()
-    count = None if "unrun" in words else 1
-    notebook.cells[0].update(outputs=[output], execution_count=count)
+    output, words, book = glued(data, prefix), documented.split(), notebook("x")
+    book.cells[0].update(outputs=[output], execution_count=None if "unrun" in words else 1)
     unchecked = "why" if "unchecked" in words else ""
     parts = [Part(word) for word in words if word in [*Part]]
     stored_as = (output.data.keys() - {prefix + "text/plain"},) if "textless" in words else ()
     expectations = tuple(Expectation("", 3, 4, part, unchecked=unchecked) for part in parts)
     one = Cell(1, 0, 1, "x", expectations=expectations, stored_as=stored_as)
     page = Page((one,), is_notebook="stored" in words)
-    show_documented(notebook, page)
+    show_documented(book, page)
     assert output.data == {prefix + mime: value for mime, value in left.items()}
 
 
@@ -196,7 +180,7 @@ def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) ->
     """It writes a copy of each notebook beside the output folder, here among the pages."""
     command = [sys.executable, "-m", "sphinx", "-q", "-b", "dummy", "."]
     for text, out, status in ((GOOD, "out", 0), (BAD, "deep/out", 1)):
-        put(book, page=text)
+        write(book.folder, {"page": text})
         completed = subprocess.run(
             [*command, out], cwd=book.folder, capture_output=True, text=True, check=False
         )

@@ -1,28 +1,26 @@
 """What a book says is not executed isn't, and the last line counts it by the setting."""
 
 import pytest
-from nbformat import writes
 from notebooks import code, notebook, stream
-from small_book import FRONT, cell
+from small_book import cell, front, write
 
 from conftest import Book
 
 
-def write(book: Book, name: str, mystnb: str = "") -> None:
+def write_noting(book: Book, name: str, own: str = "") -> None:
     """Write a page that notes in a file of its name that it runs."""
-    front = FRONT.replace("---\n\n", f"{mystnb}---\n\n")
     noting = cell(f"_ = open('ran', 'a').write('{name} ')\nprint(1)", "1")
-    book.write(f"{name}.md", f"{front}# A page", noting, front=False)
+    write(book.folder, {name: f"{front(own)}# A page\n\n{noting}\n"})
 
 
 STORED = code("print(1)", stream("1\n"))
 
 
 def test_pages_that_the_book_leaves_out_are_counted_by_the_setting(book: Book) -> None:
-    write(book, "left")
-    write(book, "own", "mystnb:\n  execution_mode: 'off'\n")
-    write(book, "skipped", "execute: {skip: true}\n")
-    write(book, "index")
+    write_noting(book, "left")
+    write_noting(book, "own", "mystnb: {execution_mode: 'off'}")
+    write_noting(book, "skipped", "execute: {skip: true}")
+    write_noting(book, "index")
     book.configure(nb_execution_excludepatterns=["left*"])
     for _ in range(2):  # the second build reads neither
         built = book.build()
@@ -47,20 +45,19 @@ def test_pages_that_the_book_leaves_out_are_counted_by_the_setting(book: Book) -
 def test_number_of_a_page_that_is_left_out_is_told_as_that(
     left: dict[str, list[str]], by: str, book: Book
 ) -> None:
-    own = "" if left else "mystnb: {execution_mode: 'off'}\n"
-    front = FRONT.replace("---\n\n", f"{own}---\n\n")
-    book.write("left.md", f"{front}{cell('print(1)', ':name: one')}", front=False)
+    own = "" if left else "mystnb: {execution_mode: 'off'}"
+    write(book.folder, {"left": front(own) + cell("print(1)", ":name: one")})
     book.write("index.md", "It is {printed}`one`.", cell("print(1)", "1"))
     book.configure(**left)
     (failure,) = book.build().failures
-    told = f"one is at left.md:{12 if own else 11}, on a page that is left out by {by}"
+    told = f"one is at left.md:12, on a page that is left out by {by}"
     assert told in " ".join(failure.text.split())
 
 
 @pytest.mark.parametrize("require", ["all", "expected"])
 def test_book_that_executes_nothing_has_verified_nothing(book: Book, require: str) -> None:
-    write(book, "index")
-    (book.folder / "stored.ipynb").write_text(writes(notebook(STORED)), "utf-8")
+    write_noting(book, "index")
+    write(book.folder, {"stored.ipynb": notebook(STORED)})
     book.write("quotes.md", "It is {printed}`one`.", front=False)
     book.configure(nb_execution_mode="off", drift_require=require)
     built = book.build()
@@ -75,7 +72,7 @@ def test_book_that_executes_nothing_has_verified_nothing(book: Book, require: st
 def test_stored_outputs_need_not_be_checked_where_nothing_runs(
     own: dict[str, object], status: int, book: Book
 ) -> None:
-    (book.folder / "index.ipynb").write_text(writes(notebook(STORED, **own)), "utf-8")
+    write(book.folder, {"index.ipynb": notebook(STORED, **own)})
     book.write("shows.md", "{glue}`it`")  # which nothing glues where nothing runs
     book.configure(nb_execution_mode="off", drift_require="expected")
     built = book.build()
@@ -86,8 +83,8 @@ def test_stored_outputs_need_not_be_checked_where_nothing_runs(
 
 
 def test_page_says_that_it_is_left_out_by_the_key_of_its_book(book: Book) -> None:
-    write(book, "own", "book:\n  execution_mode: 'off'\n")
-    write(book, "index", "mystnb:\n  execution_mode: 'off'\n")
+    write_noting(book, "own", "book: {execution_mode: 'off'}")
+    write_noting(book, "index", "mystnb: {execution_mode: 'off'}")
     book.configure(nb_metadata_key="book")
     assert "1 page left out by book: execution_mode" in book.build().last
     assert (book.folder / "ran").read_text() == "index "
