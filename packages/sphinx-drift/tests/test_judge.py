@@ -389,18 +389,21 @@ def test_each_value_has_a_form_that_is_documented() -> None:
     assert kinds(outcomes(page, shown)) == [Kind.VERIFIED, Kind.UNDOCUMENTED]
 
 
-@pytest.mark.parametrize("html", ["<b>x</b> 2<script>3</script>", "<b>x</b> 2"])
-def test_html_that_may_show_more_than_its_text_is_not_called_verified(html: str) -> None:
-    shown = showing(plain="x 1", html=html)
-    kind = Kind.UNCHECKED if "script" in html else Kind.VERIFIED
-    for part, text, expected in (
-        (Part.HTML, "x 2", kind),
+@pytest.mark.parametrize(
+    ("part", "text", "expected"),
+    [
+        (Part.HTML, "x 2", Kind.UNCHECKED),
         (Part.HTML, "x 3", Kind.DRIFT),
         (Part.ALL, "x 1", Kind.VERIFIED),
-    ):
-        result = outcomes(page_of((expecting(text, part=part),)), shown)
-        assert result.outcomes[0].kind is expected
-        assert result.outcomes[0].message.startswith("<script>") is (expected is Kind.UNCHECKED)
+    ],
+)
+def test_html_that_may_show_more_than_its_text_is_not_called_verified(
+    part: Part, text: str, expected: Kind
+) -> None:
+    book = showing(plain="x 1", html="<b>x</b> 2<script>3</script>")
+    outcome = outcomes(page_of((expecting(text, part=part),)), book).outcomes[0]
+    assert outcome.kind is expected
+    assert outcome.message.startswith("<script>") is (expected is Kind.UNCHECKED)
 
 
 @pytest.mark.parametrize("stored", [False, True])
@@ -446,6 +449,7 @@ def test_what_a_notebook_stored_is_compared_but_for_addresses(
 
 
 PICTURE = {"image/png": "i", "text/plain": "<Figure of 1>"}
+ONE, DRAWN = stream("1\n"), v4.new_output("display_data", PICTURE)
 
 
 @pytest.mark.parametrize(
@@ -463,7 +467,7 @@ PICTURE = {"image/png": "i", "text/plain": "<Figure of 1>"}
     [
         [],
         showing(plain="7").cells[0].outputs,
-        [v4.new_output("display_data", PICTURE)],
+        [DRAWN],
         [NUMBER],
         printing(OK).cells[0].outputs,
     ],
@@ -481,32 +485,36 @@ def test_of_what_was_stored_without_its_text_the_forms_are_compared(
     assert bool(varies) == ("html" not in now)
 
 
-IGNORED = ["nbval-ignore-output"]
+IGNORED, RAISING = ("nbval-ignore-output",), ("raises-exception",)
 
 
 @pytest.mark.parametrize(
-    ("count", "stored", "tags", "expected"),
+    ("count", "stored", "tags", "output", "expected"),
     [
-        (None, [v4.new_output("display_data", PICTURE)], [], Kind.UNDOCUMENTED),
-        (None, [v4.new_output("display_data", PICTURE)], IGNORED, Kind.NO_EXPECTATION),
-        (None, [], [], Kind.NO_EXPECTATION),
-        (0, [], [], Kind.NO_EXPECTATION),
+        (None, [DRAWN], (), ONE, Kind.UNDOCUMENTED),
+        (None, [DRAWN], IGNORED, ONE, Kind.NO_EXPECTATION),
+        (None, [], (), ONE, Kind.NO_EXPECTATION),
+        (0, [], (), ONE, Kind.NO_EXPECTATION),
         # A run left it without output, or with a warning that nobody is shown.
-        (2, [], [], Kind.UNDOCUMENTED),
-        (3, [], IGNORED, Kind.NO_EXPECTATION),
-        (3, [], ["raises-exception"], Kind.UNDOCUMENTED),
-        (3, [stream("w\n", "stderr")], [], Kind.UNDOCUMENTED),
+        (2, [], (), ONE, Kind.UNDOCUMENTED),
+        (3, [], IGNORED, ONE, Kind.NO_EXPECTATION),
+        (3, [], RAISING, ONE, Kind.UNDOCUMENTED),
+        (3, [stream("w\n", "stderr")], (), ONE, Kind.UNDOCUMENTED),
+        (3, [], RAISING, raised("E", "m"), Kind.RAISED),
+        (None, [], RAISING, raised("E", "m"), Kind.NO_EXPECTATION),
     ],
 )
-def test_what_a_cell_prints_beside_what_it_has_stored_is_a_failure(
-    count: int | None, stored: list[NotebookNode], tags: list[str], expected: Kind
+def test_an_output_beside_what_a_run_has_stored_is_a_failure(
+    count: int | None,
+    stored: list[NotebookNode],
+    tags: tuple[str, ...],
+    output: NotebookNode,
+    expected: Kind,
 ) -> None:
-    result = printing([])
-    (cell,) = result.cells
-    cell.update(outputs=stored, execution_count=count, metadata={"tags": tags})
-    page = read_notebook(result)
-    cell.outputs = [*stored, stream("1\n")]
-    assert kinds(outcomes(page, result))[-1:] == [expected]
+    run = notebook(code("source", *stored, count=count, tags=tags))
+    page = read_notebook(run)
+    run.cells[0].outputs.append(output)
+    assert kinds(outcomes(page, run))[-1:] == [expected]
 
 
 @pytest.mark.parametrize(
@@ -527,7 +535,7 @@ def test_only_a_kernel_that_counts_from_zero_says_so_of_a_cell_that_was_run(
         ("x = 1", [], 1),
         ("# Your code:\n    # here\n", [], 0),
         ("log()", [stream("w\n", "stderr")], 0),
-        ("draw()", [v4.new_output("display_data", PICTURE)], 0),
+        ("draw()", [DRAWN], 0),
     ],
 )
 def test_a_cell_is_silent_if_it_could_print_and_does_not(
@@ -549,37 +557,38 @@ def test_a_cell_is_silent_if_it_could_print_and_does_not(
 def test_help_that_a_program_stored_is_unchecked(
     source: str, stored: NotebookNode, expected: Kind
 ) -> None:
-    for tags in ([], ["nbval-ignore-output"]):
-        run = notebook(code(source, stored, count=1))
-        run.cells[0].metadata["tags"] = tags
+    for tags in ((), IGNORED):
+        run = notebook(code(source, stored, count=1, tags=tags))
         page = read_notebook(run)
         run.cells[0].outputs = []
         assert kinds(outcomes(page, run)) == [expected]
 
 
-def test_a_page_that_must_be_complete_may_only_draw() -> None:
-    run = notebook(code("draw()", shown(image_png="iVBORw0KGgo="), count=1))
-    assert not kinds(outcomes(replace(read_notebook(run), complete=True), run))
-    assert not kinds(outcomes(page_of(()), run))
-    run.cells[0].outputs.append(v4.new_output("stream", text="5"))
-    beside = page_of((expecting("", unchecked="a clock"),))
-    assert kinds(outcomes(beside, run)) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
+SILENT, DRAWING_CELL = code("import os", count=1), code("draw()", DRAWN, count=1)
+UNCOMPARED = code("print(1)", ONE, count=2, tags=IGNORED)
 
 
-def test_a_page_may_hold_on_the_reference_alone() -> None:
-    page = page_of((expecting("0.5", reference_only="a draw"),))
-    run = printing([("stdout", "0.6")])
-    assert kinds(outcomes(page, run, away=True)) == [Kind.NOT_COMPARED]
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([DRAWING_CELL], []),
+        ([SILENT], []),
+        ([SILENT, UNCOMPARED], [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
+    ],
+)
+def test_a_complete_notebook_may_be_silent_or_draw_but_not_be_unchecked(
+    cells: list[NotebookNode], expected: list[Kind]
+) -> None:
+    run = notebook(*cells)
+    assert kinds(outcomes(replace(read_notebook(run), complete=True), run)) == expected
 
 
-def test_cells_that_are_silent_make_up_for_none_that_is_unchecked() -> None:
-    drawn = code("print(1)", stream("1\n"), count=2)
-    drawn.metadata["tags"] = ["nbval-ignore-output"]
-    run = notebook(code("import os", count=1), drawn)
-    page = replace(read_notebook(run), complete=True)
-    assert kinds(outcomes(page, run)) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
-    del run.cells[1]
-    assert not kinds(outcomes(replace(read_notebook(run), complete=True), run))
+def test_a_complete_page_may_draw_or_hold_on_the_reference_alone_but_not_be_unchecked() -> None:
+    assert not kinds(outcomes(page_of(()), notebook(DRAWING_CELL)))
+    draw = page_of((expecting("0.5", reference_only="a draw"),))
+    assert kinds(outcomes(draw, printing(OK), away=True)) == [Kind.NOT_COMPARED]
+    unchecked, run = page_of((expecting("", unchecked="a clock"),)), notebook(code("x", DRAWN, ONE))
+    assert kinds(outcomes(unchecked, run)) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
 
 
 @pytest.mark.parametrize("is_complete", [False, True])
@@ -595,16 +604,6 @@ def test_a_notebook_without_any_output_though_its_cells_were_run_fails_once(
     assert found.outcomes[0].message.startswith(
         "on stdout" if is_complete else "cells 1, 2 print or draw"
     )
-
-
-@pytest.mark.parametrize(("count", "expected"), [(3, Kind.RAISED), (None, Kind.NO_EXPECTATION)])
-def test_an_error_that_a_run_did_not_store_is_a_failure(count: int | None, expected: Kind) -> None:
-    result = printing([])
-    (cell,) = result.cells
-    cell.update(outputs=[], execution_count=count, metadata={"tags": ["raises-exception"]})
-    page = read_notebook(result)
-    cell.outputs = [raised("E", "m")]
-    assert kinds(outcomes(page, result))[-1:] == [expected]
 
 
 GROUP = "  + Exception Group Traceback (most recent call last):\n  | ExceptionGroup: many (1)\n"
@@ -643,7 +642,7 @@ def test_what_is_drawn_is_drawn_again_but_in_a_cell_never_run(data: dict[str, An
     assert Kind.PICTURE in kinds(outcomes(half, result))
     whole = read_notebook(result)
     assert Kind.PICTURE not in kinds(outcomes(whole, result))
-    result.cells[0].metadata.tags = ["nbval-ignore-output"]
+    result.cells[0].metadata.tags = [*IGNORED]
     ignored = read_notebook(result)
     result.cells[0].outputs.clear()
     assert Kind.PICTURE in kinds(outcomes(whole, result))
