@@ -8,7 +8,6 @@ from sphinx_drift.kinds import Kind
 LIMIT = 100_000
 ENDLESS = {
     "descriptor": "import os\nos.write(1, b'first\\n')\nwhile True:\n    os.write(1, b'y' * 60000)",
-    "print": "print('first')\nfor n in range(10**9):\n    print('line', n)",
     "one": "print('first\\n' + 'x' * 10_000_000 + '\\nlast')",
     "stderr": "import sys\nprint('first')\nwhile True:\n    print('error', file=sys.stderr)",
     "displayed": "print('first')\nwhile True:\n    display('x' * 1000)",
