@@ -15,7 +15,7 @@ from nbformat import v4
 from notebooks import code, notebook, raised, stream, value
 from processes import wait_until
 from psutil import pid_exists
-from small_book import FRONT, cell, write
+from small_book import FRONT, cell, front, write
 
 import sphinx_drift.__main__ as command
 from sphinx_drift import files as shared
@@ -82,14 +82,14 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
         "other.TXT": GOOD,
         "prose.md": "# No cell\n",
         "named.md": "# No cell\n",
-        "everything.ipynb": v4.writes(EVERYTHING),
+        "everything.ipynb": EVERYTHING,
         "old.ipynb": nbformat.writes(OLD, version=3),
-        "sub/own.ipynb": v4.writes(OWN),
+        "sub/own.ipynb": OWN,
         "sub/beside.txt": "beside",
         "null.ipynb": NULL_TAGS,
-        "drawn.ipynb": v4.writes(notebook(DRAWN)),
-        "named.ipynb": v4.writes(notebook(DRAWN)),
-        "empty.ipynb": v4.writes(notebook()),
+        "drawn.ipynb": notebook(DRAWN),
+        "named.ipynb": notebook(DRAWN),
+        "empty.ipynb": notebook(),
         "broken.ipynb": "{",
         "list.ipynb": "[]",
         "lacking.ipynb": json.dumps(
@@ -135,12 +135,11 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
 
 @pytest.mark.parametrize("sign", ["pyvenv.cfg", "conda-meta/history"])
 def test_linked_folders_are_followed_and_environments_left_out(sign: str, tmp_path: Path) -> None:
-    pages, real, made = tmp_path / "pages", tmp_path / "real", tmp_path / "pages" / "made"
-    real.mkdir()
-    (real / "page.md").write_text(GOOD)
-    (made / sign).parent.mkdir(parents=True)
+    pages, made = tmp_path / "pages", tmp_path / "pages" / "made"
+    real = write(tmp_path / "real", {"page": GOOD})
+    write(made, {"page": GOOD})
+    (made / sign).parent.mkdir(exist_ok=True)
     (made / sign).touch()
-    (made / "page.md").write_text(GOOD)
     (pages / "linked").symlink_to(real)
     (pages / "other").symlink_to(real)  # perhaps of another book
     (real / "loop").symlink_to(pages)
@@ -260,17 +259,14 @@ def test_a_filter_of_any_project_that_matches_nothing_is_told(
 ) -> None:
     pretend(VERIFIED)
     for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "page.md").write_text(GOOD, "utf-8")
         table = f"[tool.sphinx-drift]\nfilters = [['x', '{name}', 'why']]\nrequire = ['page.md']\n"
-        (tmp_path / name / "pyproject.toml").write_text(table)
+        write(tmp_path / name, {"page": GOOD, "pyproject.toml": table})
     assert command.main([str(tmp_path)]) == 0
     told = capsys.readouterr().err
     assert "nothing was filtered as one, two; delete" in told
     assert "require: no page here" not in told
+    write(tmp_path / "one" / "prose", {"p": "# Prose\n"})
     for at, status in ((tmp_path / "one" / "page.md", 0), (tmp_path / "one" / "prose", 2)):
-        (tmp_path / "one" / "prose").mkdir(exist_ok=True)
-        (tmp_path / "one" / "prose" / "p.md").write_text("# Prose\n", "utf-8")
         assert command.main([str(at)]) == status
         assert "nothing was filtered" not in (told := capsys.readouterr().err)
     assert "require: no page here matches 'page.md'" in told
@@ -281,19 +277,17 @@ def test_each_of_several_books_has_its_libraries_loaded(
 ) -> None:
     monkeypatch.setattr(HOST, "preload", ())
     for name in ("json", "numpy"):
-        (tmp_path / name).mkdir()
         table = f"[tool.sphinx-drift]\npreload = ['{name}']\n"
-        (tmp_path / name / "pyproject.toml").write_text(table)
+        write(tmp_path / name, {"pyproject.toml": table})
     shared.prepare([tmp_path / name / "page.md" for name in ("json", "numpy", "json")])
     assert HOST.preload == ("json", "numpy")
 
 
 def test_a_page_has_filters_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    own = "drift:\n  filters: [['\\d+ ms', time, why], ['in \\d{4}', year, why]]\n"
+    own = "drift: {filters: [['\\d+ ms', time, why], ['in \\d{4}', year, why]]}"
     cells = (cell(f"print('5 ms, {number}')", "6 ms, 0.5") for number in (0.5, 0.4))
-    path = tmp_path / "page.md"
-    path.write_text(FRONT.replace("---\n\n", f"{own}---\n\n") + "\n\n".join(cells))
-    assert command.main([str(path)]) == 1
+    write(tmp_path, {"page": front(own) + "\n\n".join(cells)})
+    assert command.main([str(tmp_path)]) == 1
     printed = capsys.readouterr()
     assert re.findall(r"drift in cell (\d)", printed.out) == ["2"]
     assert "1 output verified" in printed.out
@@ -303,47 +297,42 @@ def test_a_page_has_filters_of_its_own(tmp_path: Path, capsys: pytest.CaptureFix
 # With kernels -------------------------------------------------------------------------
 
 DRAWS = cell("from IPython.display import Image\nImage(data=b'it', format='png')")
+SILENT = code("x = 1", count=3)
 PLOTS = cell("display({'application/vnd.plotly.v1+json': {'data': []}}, raw=True)")
 
 
 @pytest.mark.parametrize(
-    ("text", "status", "told"),
+    ("name", "content", "status", "message"),
     [
-        (FRONT + DRAWS, 0, "0 outputs verified on 1 page, 1 picture not compared"),
-        (FRONT + PLOTS, 0, "0 outputs verified on 1 page, 1 widget not compared"),
-        (f"{FRONT}{DRAWS}\n\n{cell('1')}", 2, "1 output on 1 page has no expectation"),
-        ("# Prose\n", 2, "nothing was checked"),
+        ("a.md", FRONT + DRAWS, 0, "0 outputs verified on 1 page, 1 picture not compared"),
+        ("a.md", FRONT + PLOTS, 0, "0 outputs verified on 1 page, 1 widget not compared"),
+        ("a.md", f"{FRONT}{DRAWS}\n\n{cell('1')}", 2, "1 output on 1 page has no expectation"),
+        ("a.md", "# Prose\n", 2, "nothing was checked"),
+        ("a.ipynb", notebook(SILENT), 0, "0 outputs verified on 1 page, 1 cell silent, as stored"),
+        ("a.ipynb", notebook(SILENT, "print(x)"), 2, "1 output on 1 page has no expectation"),
+        ("a.ipynb", notebook("print(1)"), 2, "nothing here is documented, by an expectation"),
     ],
 )
-def test_a_page_on_which_nothing_is_compared_passes_if_it_only_draws(
-    page: Path, capsys: pytest.CaptureFixture[str], text: str, status: int, told: str
+def test_where_nothing_is_compared_only_what_draws_or_was_left_silent_passes(  # noqa: PLR0913, PLR0917 - columns
+    name: str,
+    content: Any,
+    status: int,
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    page.write_text(text, "utf-8")
-    for path in (page, page.parent):
+    write(tmp_path, {name: content})
+    for path in (tmp_path / name, tmp_path):
         assert command.main([str(path)]) == status
-        assert told in capsys.readouterr().out
+        assert message in "".join(capsys.readouterr())
 
 
-@pytest.mark.parametrize(
-    ("cells", "status", "told"),
-    [
-        ([code("x = 1", count=3)], 0, "0 outputs verified on 1 page, 1 cell silent, as stored"),
-        ([code("x = 1", count=3), "print(x)"], 2, "1 output on 1 page has no expectation"),
-        (["print(1)"], 2, "nothing here is documented, by an expectation"),
-    ],
-)
-def test_a_notebook_that_prints_nothing_passes_if_a_run_has_left_it_so(
-    cells: list[Any], status: int, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_what_is_silent_is_not_counted_beside_what_is_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "functions.ipynb"
-    path.write_text(v4.writes(notebook(*cells)), "utf-8")
-    assert command.main([str(path)]) == status
-    printed = capsys.readouterr()
-    assert told in printed.out + printed.err
-    if status == 0:  # beside an output that is compared, what is silent isn't counted
-        (tmp_path / "page.md").write_text(FRONT + cell("1", "1"), "utf-8")
-        assert command.main([str(tmp_path)]) == 0
-        assert capsys.readouterr().out.startswith("1 output verified on 1 page (")
+    write(tmp_path, {"a.ipynb": notebook(SILENT), "page": FRONT + cell("1", "1")})
+    assert command.main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("1 output verified on 1 page (")
 
 
 @pytest.mark.parametrize(("documented", "status"), [("0.429637", 0), ("0.41", 1)])
@@ -355,8 +344,7 @@ def test_sentences_that_nearly_say_a_number_are_listed_and_fail_nothing(
     shown = f"```{{expected-output}}\n{documented}\n```\n"
     page = f"{FRONT}{cell('print(0.429637)')}\n{shown}"
     cells = code("print(0.429637)", stream(f"{documented}\n")), v4.new_markdown_cell(said)
-    text = page + said if name == "page.md" else v4.writes(notebook(*cells))
-    (tmp_path / name).write_text(text, "utf-8")
+    write(tmp_path, {name: page + said if name == "page.md" else notebook(*cells)})
     assert command.main([str(tmp_path / name), "--prose"]) == status
     found = r"(:14|, below cell 1): says 0\.435, and cell 1( \(line 11\))? prints 0\.429637"
     assert len(re.findall(f"{name}{found}", capsys.readouterr().out)) == 1
@@ -368,7 +356,7 @@ def test_second_run_of_a_page_waits_for_the_first(tmp_path: Path) -> None:
     for name in "ab":
         uses = f"mark = Path('{name}'); mark.mkdir(); time.sleep(1); mark.rmdir()"
         text = GOOD.replace("print(", f"import time; from pathlib import Path\n{uses}\nprint(")
-        (tmp_path / f"{name}.md").write_text(text, "utf-8")
+        write(tmp_path, {name: text})
     assert command.main([str(tmp_path), "--twice"]) == 0
 
 
@@ -395,11 +383,9 @@ def test_error_of_a_cell_that_stored_nothing_fails(
     *, allowed: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = {"mystnb": {"execution_allow_errors": True}} if allowed else {}
-    front = "mystnb:\n  execution_allow_errors: true\nkernelspec" if allowed else "kernelspec"
     cells = code("print(1)", stream("1\n")), code("assert 1 == 2")
-    nbformat.write(notebook(*cells, **own), tmp_path / "notes.ipynb")
-    text = GOOD + "\n```{code-cell} ipython3\nassert 1 == 2\n```\n"
-    (tmp_path / "page.md").write_text(text.replace("kernelspec", front), "utf-8")
+    page = front(json.dumps(own)[1:-1]) + cell("print(1)", "1") + "\n\n" + cell("assert 1 == 2")
+    write(tmp_path, {"notes.ipynb": notebook(*cells, **own), "page": page})
     assert command.main([str(tmp_path), "--keep-going"]) == (not allowed)
     told = capsys.readouterr().out
     assert told.count(": raised") == (0 if allowed else 2)
@@ -544,7 +530,6 @@ def test_the_pages_that_the_command_requires(
     pattern: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "docs").mkdir()
     cells = cell("print(1)", "1"), cell("print(2)")
-    (tmp_path / "docs" / "page.md").write_text(FRONT + "\n".join(cells), "utf-8")
+    write(tmp_path, {"docs/page": FRONT + "\n".join(cells)})
     assert command.main(["docs", "--require", pattern]) == status

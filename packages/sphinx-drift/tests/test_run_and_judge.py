@@ -93,19 +93,6 @@ def test_second_look_is_at_the_libraries_of_the_page(
     assert (tmp_path / "runs").read_text("utf-8") == loaded
 
 
-@pytest.mark.parametrize(
-    ("metadata", "name", "value"),
-    [
-        ({"mystnb": {"execution_timeout": 1}}, "timeout", 1),
-        ({"mystnb": {"timeout": 1}}, "timeout", 7),
-        ({"nbsphinx": {"timeout": 1}}, "timeout", 1),
-        ({"mystnb": {"execution_allow_errors": True}}, "allow_errors", True),
-    ],
-)
-def test_a_page_may_set_how_it_is_run(metadata: dict[str, Any], name: str, value: object) -> None:
-    assert getattr(Settings(timeout=7).of_page(metadata), name) == value
-
-
 def test_page_that_allows_errors_goes_on_until_its_time_is_over(tmp_path: Path) -> None:
     slow = cell("import time\ntime.sleep(2)\nprint(1)", "1")
     cells = cell("1 / 0"), cell("print('after')", "after"), slow
@@ -115,9 +102,3 @@ def test_page_that_allows_errors_goes_on_until_its_time_is_over(tmp_path: Path) 
     assert kinds(verified(tmp_path, *cells)) == [Kind.RAISED, Kind.NOT_EXECUTED, Kind.NOT_EXECUTED]
     longer = own.replace("1}", "60}")
     assert kinds(verified(tmp_path, slow, own=longer, timeout=1)) == [Kind.VERIFIED]
-
-
-@pytest.mark.parametrize("execution", [None, 5, {"timeout": None}, {"timeout": True}])
-def test_what_can_not_be_read_changes_nothing(execution: object) -> None:
-    settings = Settings(timeout=7)
-    assert settings.of_page({"execution": execution, "mystnb": execution}) == settings

@@ -5,6 +5,7 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from processes import python
@@ -151,6 +152,38 @@ def test_a_new_setting_is_one_entry(tmp_path: Path) -> None:
     assert "drift_pace must be a whole number" in run(tmp_path, *build, "-D", "drift_pace=0")
     project.write_text("[tool.sphinx-drift]\npace = 0\n")
     assert "pace in [tool.sphinx-drift] must be a whole" in run(tmp_path, *build)
+
+
+# Time ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("timeout", "of_myst_nb", "seconds"),
+    [(None, 30, Settings.timeout), (None, 31, 31), (None, -1, None), (7, 31, 7)],
+)
+def test_time_that_the_book_gives_its_cells_stands(
+    timeout: int | None, of_myst_nb: int, seconds: int | None, tmp_path: Path
+) -> None:
+    book = {"drift_timeout": timeout, "nb_execution_timeout": of_myst_nb}
+    assert Book(tmp_path, book).resolved.timeout == seconds
+
+
+@pytest.mark.parametrize(
+    ("metadata", "changed"),
+    [
+        ({"mystnb": {"execution_timeout": 1}}, {"timeout": 1}),
+        ({"nbsphinx": {"timeout": 1}}, {"timeout": 1}),
+        ({"mystnb": {"execution_allow_errors": True}}, {"allow_errors": True}),
+        # Another tool's name, or what can't be read, changes nothing.
+        ({"mystnb": {"timeout": 1}}, {}),
+        *(({"mystnb": own, "nbsphinx": own}, {}) for own in (None, 5)),
+        *(({"nbsphinx": {"timeout": seconds}}, {}) for seconds in (None, True, "60")),
+        ({"nbsphinx": {"allow_errors": 1}}, {}),
+    ],
+)
+def test_a_page_may_set_how_it_is_run(metadata: dict[str, Any], changed: dict[str, Any]) -> None:
+    settings = Settings(timeout=7)
+    assert settings.of_page(metadata) == replace(settings, **changed)
 
 
 # Patterns ----------------------------------------------------------------------------------

@@ -12,8 +12,6 @@ from small_book import FRONT, cell, front, write
 
 from conftest import Book
 from sphinx_drift.__main__ import main
-from sphinx_drift.book import Book as Said
-from sphinx_drift.settings import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -299,17 +297,6 @@ def test_a_page_that_documents_nothing_any_more_is_run_again(book: Book) -> None
         built = book.build("-j", "2")
     assert "2 outputs" not in built.last
     assert "not run again" not in built.last, built.last
-
-
-@pytest.mark.parametrize(
-    ("timeout", "of_myst_nb", "seconds"),
-    [(None, 30, Settings.timeout), (None, 31, 31), (None, -1, None), (7, 31, 7)],
-)
-def test_time_that_the_book_gives_its_cells_stands(
-    timeout: int | None, of_myst_nb: int, seconds: int | None, tmp_path: Path
-) -> None:
-    book = {"drift_timeout": timeout, "nb_execution_timeout": of_myst_nb}
-    assert Said(tmp_path, book).resolved.timeout == seconds
 
 
 def test_filters_of_the_book_are_counted_and_told_if_they_match_nothing(book: Book) -> None:
