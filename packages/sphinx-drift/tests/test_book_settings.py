@@ -5,10 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from notebooks import code, notebook
-from small_book import FRONT, cell
+from small_book import FRONT, cell, front, write
 
 import sphinx_drift.__main__ as command
 from sphinx_drift.book import book_of
@@ -93,14 +92,12 @@ def test_a_misspelt_setting_is_refused(book: Path) -> None:
 def test_a_book_may_take_its_extensions_from_elsewhere(
     conf: str, shared: str, tmp_path: Path, *, is_book: bool
 ) -> None:
-    (tmp_path / "tools" / "shared").mkdir(parents=True)
-    (tmp_path / "tools" / "shared" / "conf.py").write_text(f"project = 'x'\n{shared}\n")
-    (tmp_path / "tools" / "shared" / "more.py").write_text("extensions = ['sphinx_drift']\n")
-    (tmp_path / "docs").mkdir()
-    path = (
-        "import sys\nfrom pathlib import Path\nsys.path.append(str(Path('../tools').resolve()))\n"
-    )
-    (tmp_path / "docs" / "conf.py").write_text(f"{path}{conf}\n")
+    files = {
+        "tools/shared/conf.py": f"project = 'x'\n{shared}\n",
+        "tools/shared/more.py": "extensions = ['sphinx_drift']\n",
+        "docs/conf.py": f"import os, sys\nsys.path.append(os.path.abspath('../tools'))\n{conf}\n",
+    }
+    write(tmp_path, files)
     assert bool(book_of(tmp_path / "docs").settings) is is_book
 
 
@@ -181,13 +178,11 @@ QUIET = "execute: {stderr_output: remove"
 def test_what_a_book_leaves_out_runs_if_it_is_named(  # noqa: PLR0913, PLR0917 - columns
     name: str, text: str, own: str, left: str, setting: str, tmp_path: Path
 ) -> None:
-    (tmp_path / name).write_text(text, "utf-8")
-    front = FRONT.replace("---\n\n", f"{own}\n---\n\n")
+    pages = dict.fromkeys(PAGES, front(own) + cell("print(1)", "1"))
+    write(tmp_path, {name: text, **pages})
     found = {}
     for each in PAGES:
         path = tmp_path / f"{each}.md"
-        path.parent.mkdir(exist_ok=True, parents=True)
-        path.write_text(front + cell("print(1)", "1"), "utf-8")
         if isinstance(file := open_file(path, named=False), Checked):
             found[each] = file.result.left_out
         asked = open_file(path, named=True)
@@ -200,31 +195,28 @@ def test_what_a_book_leaves_out_runs_if_it_is_named(  # noqa: PLR0913, PLR0917 -
 def test_what_jekyll_or_jupyter_book_1_has_left_hides_no_project(
     of_others: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "_config.yml").write_text(of_others, "utf-8")
-    (tmp_path / "myst.yml").write_text("project: {}", "utf-8")
+    write(tmp_path, {"_config.yml": of_others, "myst.yml": "project: {}"})
     assert book_of(tmp_path).resolved.is_mystmd
 
 
 def test_what_jupyter_book_copies_is_no_page(tmp_path: Path) -> None:
-    (tmp_path / "_config.yml").write_text("title: A book\n", "utf-8")
-    (tmp_path / "_toc.yml").touch()
+    write(tmp_path, {"_config.yml": "title: A book\n", "_toc.yml": ""})
     of_book = book_of(tmp_path).excludes
     assert of_book(tmp_path / "_static" / "a.ipynb") == "html_static_path"
     assert not of_book(tmp_path / "a.ipynb")
 
 
 def test_pages_are_read_and_updated_by_the_key_of_their_book(tmp_path: Path) -> None:
-    (tmp_path / "_config.yml").write_text("sphinx: {config: {nb_metadata_key: book}}", "utf-8")
     own = "book: {execution_allow_errors: true, output_stderr: remove, remove_code_outputs: true}"
-    front = FRONT.replace("---\n\n", f"{own}\n---\n\n")
     shown = cell("---\nmystnb: {remove_code_outputs: false}\n---\nprint(1)")
     hidden = cell("import sys\n\nprint('w', file=sys.stderr)\nprint(2)")
-    page = tmp_path / "page.md"
-    page.write_text(f"{front}{shown}\n\n{hidden}\n", "utf-8")
+    config = "sphinx: {config: {nb_metadata_key: book}}"
+    files = {"_config.yml": config, "page.md": f"{front(own)}{shown}\n\n{hidden}\n"}
+    page = write(tmp_path, files) / "page.md"
     assert command.main([str(page), "--update", "--force"]) == 0
     written = "\n```{expected-output}\n1\n```"
-    assert page.read_text("utf-8") == f"{front}{shown}{written}\n\n{hidden}\n"
-    page.write_text(f"{front}{shown}{written}\n\n{cell('1 / 0')}\n", "utf-8")
+    assert page.read_text("utf-8") == f"{front(own)}{shown}{written}\n\n{hidden}\n"
+    page.write_text(f"{front(own)}{shown}{written}\n\n{cell('1 / 0')}\n", "utf-8")
     assert command.main([str(page)]) == 0
 
 
@@ -253,16 +245,14 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
 
     monkeypatch.setattr(subprocess, "run", counted)
     monkeypatch.setattr("sphinx_drift.conf_py._PATIENCE", 1)
-    (tmp_path / "conf.py").write_text("import time\ntime.sleep(20)  # myst_nb", "utf-8")
-    for name in ("a.md", "b.md"):
-        (tmp_path / name).write_text(FRONT + cell("print(1)", "1"), "utf-8")
+    pages = dict.fromkeys("ab", FRONT + cell("print(1)", "1"))
+    write(tmp_path, {"conf.py": "import time\ntime.sleep(20)  # myst_nb", **pages})
     assert command.main([str(tmp_path)]) == 2
     told = capsys.readouterr().out
     assert told.startswith(f"{tmp_path / 'conf.py'}:1: unreadable:")
     assert told.count("it must be read within 1 s") == 1  # and not for each page
     assert len(runs) == 1
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "conf.py").write_text("from time import *\nsleep(20)", "utf-8")
+    write(tmp_path, {"other/conf.py": "from time import *\nsleep(20)"})
     with pytest.raises(ValueError, match=f"{tmp_path / 'conf.py'}: it must"):  # the one above
         book_of(tmp_path / "other")
 
@@ -304,10 +294,8 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
 def test_a_book_that_cannot_be_read_is_named(
     name: str, text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / name).write_text(text, "utf-8")
-    page = tmp_path / "page.md"
-    page.write_text(FRONT + cell("print(1)", "1"), "utf-8")
-    assert command.main([str(page)]) == 2
+    write(tmp_path, {name: text, "page.md": FRONT + cell("print(1)", "1")})
+    assert command.main([str(tmp_path / "page.md")]) == 2
     told = " ".join(capsys.readouterr().out.split())
     assert str(tmp_path / name) in told
     assert message in told
@@ -326,9 +314,7 @@ def test_a_book_that_cannot_be_read_is_named(
 def test_stderr_of_a_notebook_counts_where_its_book_shows_it(
     name: str, conf: str, tmp_path: Path, *, is_shown: bool
 ) -> None:
-    (tmp_path / name).write_text(f"{conf}\n", "utf-8")
-    path = tmp_path / "notebook.ipynb"
-    path.write_text(nbformat.writes(notebook(code("1"))), "utf-8")
-    file = open_file(path, named=True)
+    write(tmp_path, {name: f"{conf}\n", "a.ipynb": notebook(code("1"))})
+    file = open_file(tmp_path / "a.ipynb", named=True)
     assert isinstance(file, Opened)
     assert file.task.page.cells[0].has_stderr is is_shown

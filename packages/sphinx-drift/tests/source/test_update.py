@@ -75,7 +75,8 @@ def run(path: Path, *filters: Filter) -> tuple[Any, ...]:
 
 def updated(path: Path, *filters: Filter) -> str:
     """Update a page or notebook, and return its text after a check that finds it right."""
-    change = changed(path, *run(path, *filters))
+    change = change_for(path, *run(path, *filters))
+    assert change
     assert not change.refused
     path.write_bytes(change.after.encode())
     again = run(path, *filters)
@@ -84,11 +85,17 @@ def updated(path: Path, *filters: Filter) -> str:
     return change.after
 
 
-def changed(path: Path, *ran: Any) -> Change:
-    """Return how an update changes a page that has run, or is run."""
-    change = change_for(path, *(ran or run(path)))
+def changed(path: Path, *more: Outcome) -> Change:
+    """Return how an update changes a page that is run, with more that came of it."""
+    change = change_after(path, *more)
     assert change
     return change
+
+
+def change_after(path: Path, *more: Outcome) -> Change | None:
+    page, notebook, result, *others = run(path)
+    result = replace(result, outcomes=(*result.outcomes, *more))
+    return change_for(path, page, notebook, result, *others)
 
 
 def cell(code: str) -> str:
@@ -98,6 +105,12 @@ def cell(code: str) -> str:
 def put(folder: Path, *parts: str, name: str = "page.md") -> Path:
     path = folder / name
     path.write_bytes((FRONT + "".join(parts)).encode())
+    return path
+
+
+def stored_in(folder: Path, *cells: nbformat.NotebookNode, **metadata: Any) -> Path:
+    path = folder / "notebook.ipynb"
+    path.write_text(nbformat.writes(notebook(*cells, **metadata)), "utf-8")
     return path
 
 
@@ -262,11 +275,8 @@ def test_only_a_cell_that_may_raise_may_lack_something(
 ) -> None:
     tagged, one = (cell(f"{tag}print(1)") for tag in (":tags: [raises-exception]\n", ""))
     path = put(tmp_path, *(code + expected("2") for code in (tagged, one, tagged)))
-    page, notebook, result, *others = run(path)
     lacks = Outcome(Kind.RAISED, 1, cell=number, message="ModuleNotFoundError: No x")
-    result = replace(result, outcomes=(*result.outcomes, lacks))
-    change = changed(path, page, notebook, result, *others)
-    assert ("No x" in change.refused) is is_refused
+    assert ("No x" in changed(path, lacks).refused) is is_refused
 
 
 def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: Path) -> None:
@@ -278,25 +288,17 @@ def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: P
         *(named, expected("5", options=":name: it\n\n")),
         *(six, expected("6", options="---\nname: i\n---\n")),
     )
-    page, notebook, result, *others = run(path)
     differs = [Outcome(Kind.UNREPEATABLE, 1, cell=number) for number in (2, 3, 4, 5)]
-    result = replace(result, outcomes=(*result.outcomes, *differs))
-    change = changed(path, page, notebook, result, *others)
     unchecked = ":unchecked: it differs between two runs\n"
     new, old, own = (expected(text, options=unchecked) for text in ("", "\n4", ":name: it\n\n5"))
     in_yaml = expected("6", options="---\nunchecked: it differs between two runs\nname: i\n---\n")
-    assert (
-        change.after
-        == FRONT + one + expected("1") + three + new + four + old + named + own + six + in_yaml
-    )
+    after = one + expected("1") + three + new + four + old + named + own + six + in_yaml
+    assert changed(path, *differs).after == FRONT + after
 
 
 def test_what_raises_where_an_output_is_documented_is_left_to_its_author(tmp_path: Path) -> None:
     path = put(tmp_path, cell("raised = {'E': 'm'}"), expected("1"))
-    page, notebook, result, *others = run(path)
-    differs = Outcome(Kind.UNREPEATABLE, 1, cell=1)
-    result = replace(result, outcomes=(*result.outcomes, differs))
-    assert change_for(path, page, notebook, result, *others) is None
+    assert change_after(path, Outcome(Kind.UNREPEATABLE, 1, cell=1)) is None
 
 
 @pytest.mark.parametrize(
@@ -357,11 +359,8 @@ def test_sentences_that_say_an_old_number_are_told(tmp_path: Path) -> None:
 
 def test_sentences_of_a_notebook_are_told_by_the_cell_above(tmp_path: Path) -> None:
     said = nbformat.v4.new_markdown_cell("# Title\n\nFirst 0.306,\nthen 12.")
-    path = tmp_path / "page.ipynb"
-    book = notebook(code("print(0.4042)", stream("0.3061 of 12\n")), said)
-    path.write_text(nbformat.v4.writes(book), "utf-8")
-    change = changed(path)
-    told = [note.partition(", below cell 1: still says ")[2] for note in change.notes]
+    path = stored_in(tmp_path, code("print(0.4042)", stream("0.3061 of 12\n")), said)
+    told = [note.partition(", below cell 1: still says ")[2] for note in changed(path).notes]
     gone = "isn't printed any more in cell 1"
     assert told == [f"0.306: 0.3061 {gone}", f"12: 12 {gone}"]
 
@@ -430,8 +429,7 @@ def test_any_page_is_right_afterwards_and_else_the_same(
 
 def test_a_picture_that_is_not_made_any_more_is_told(tmp_path: Path) -> None:
     picture = nbformat.v4.new_output("display_data", {"image/png": "aQ=="})
-    path = tmp_path / "notebook.ipynb"
-    path.write_text(nbformat.writes(notebook(code("print(1)", picture))), "utf-8")
+    path = stored_in(tmp_path, code("print(1)", picture))
     change = changed(path)
     assert "image/png" not in change.after
     assert change.notes == (f"{path}: pictures of cell 1: 1 stored, 0 made now",)
@@ -519,7 +517,8 @@ def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path, *, is_of_cola
         {mime: {"version_major": 2, "state": now}, "version": "1.2.0"}
     )
     executed.cells[0].outputs = [value("0.25", 1), shows("new")]
-    change = changed(path, page, executed, *others)
+    change = change_for(path, page, executed, *others)
+    assert change
     assert change.after.count("\r\n") == change.after.count("\n")
     after = nbformat.reads(change.after, as_version=4)
     assert after.cells[0].outputs[0].execution_count == 7
@@ -530,9 +529,7 @@ def test_what_a_notebook_has_besides_outputs_stays(tmp_path: Path, *, is_of_cola
 def test_colabs_states_of_widgets_that_are_gone_leave_no_mixture(tmp_path: Path) -> None:
     mime, view = (f"application/vnd.jupyter.widget-{end}+json" for end in ("state", "view"))
     slider = nbformat.v4.new_output("display_data", {view: {"model_id": "a1"}})
-    path = tmp_path / "notebook.ipynb"
-    stored = notebook(code("print(1)", slider), widgets={mime: {"a1": {}}})
-    path.write_text(nbformat.writes(stored), "utf-8")
+    path = stored_in(tmp_path, code("print(1)", slider), widgets={mime: {"a1": {}}})
     after = nbformat.reads(changed(path).after, as_version=4)
     assert after.metadata.widgets[mime] == {"version_major": 2, "version_minor": 0, "state": {}}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_book import FRONT
+from small_book import FRONT, cell, expected, write
 
 from sphinx_drift.__main__ import main
 from sphinx_drift.kinds import Kind
@@ -21,16 +21,13 @@ MARKERS = {"python_version": "3.13", "sys_platform": "linux", "platform_machine"
 
 
 def variant(when: str, text: str, *options: str) -> str:
-    said = [f":when: {when}"] * bool(when) + [*options]
-    return "\n".join(["```{expected-output}", *said, *[""] * bool(said), text, "```"])
+    rows = [f":when: {when}"] * bool(when) + [*options]
+    return expected(*rows, *[""] * bool(rows), text).rstrip("\n")
 
 
 def page(tmp_path: Path, *variants: str, code: str = "print(1)") -> Path:
     """Write a page whose cell is on line 7, and whose variants begin on line 11."""
-    path = tmp_path / "page.md"
-    cell = f"```{{code-cell}} ipython3\n{code}\n```"
-    path.write_text(FRONT + "\n\n".join([cell, *variants]) + "\n", "utf-8")
-    return path
+    return write(tmp_path, {"page": FRONT + "\n\n".join([cell(code), *variants])}) / "page.md"
 
 
 def read(path: Path) -> Page:
