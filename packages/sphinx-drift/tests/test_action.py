@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from nbformat import writes
 from notebooks import code, notebook, stream
 from small_book import FRONT, cell, write
 
@@ -18,7 +17,7 @@ STEPS = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"
 
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
-    (tmp_path / "page.md").write_text(FRONT + cell("print(4.78)", "4.87"), "utf-8")
+    write(tmp_path, {"page": FRONT + cell("print(4.78)", "4.87")})
     for words in ("init", "add page.md", "-c user.name=A -c user.email=a@b.c commit -m A"):
         run(f"git {words}", tmp_path)
     return tmp_path
@@ -42,8 +41,8 @@ def test_a_drift_is_annotated_and_its_patch_mends_it(book: Path) -> None:
 
 
 def test_the_hook_of_the_manual_refuses_a_drift_and_no_prose(book: Path) -> None:
-    always = {"notebooks/first.ipynb": writes(notebook(code("print(1)", stream("1\n"), count=1)))}
-    write(book, {**always, "prose.md": "# Prose\n"})
+    always = notebook(code("print(1)", stream("1\n"), count=1))
+    write(book, {"notebooks/first.ipynb": always, "prose": "# Prose\n"})
     text = (ROOT / "docs" / "adopt.md").read_text("utf-8")
     (hooks,) = (
         yaml.safe_load(each) for each in re.findall(r"```yaml\n(repos:.*?)```", text, re.DOTALL)

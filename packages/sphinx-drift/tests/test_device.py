@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nbformat import v4
 from processes import python
-from small_book import FRONT, cell
+from small_book import FRONT, cell, write
 
 from conftest import Book
 from sphinx_drift.compare.compare import Policy
@@ -117,10 +117,9 @@ def test_a_module_that_prints_no_device_is_refused(
 @pytest.mark.slow
 def test_pages_compute_on_it_and_fail_alone(tmp_path: Path) -> None:
     raising = "import torch\nraise torch.OutOfMemoryError('CUDA out of memory. Tried 1 EiB.')"
-    (tmp_path / "pyproject.toml").write_text(PROJECT)
-    (tmp_path / "1.md").write_text(page(raising, "never"))
-    (tmp_path / "2.md").write_text(page())
-    (tmp_path / "3.md").write_text(page(expected=DOCUMENTED.replace("0.2961", "0.2962")))
+    other = page(expected=DOCUMENTED.replace("0.2961", "0.2962"))
+    pages = {"1": page(raising, "never"), "2": page(), "3": other}
+    write(tmp_path, {"pyproject.toml": PROJECT, **pages})
     words = ("-m", "sphinx_drift", ".", "--device", "npu", "-v")
     done = python(*words, folder=tmp_path)
     assert done.returncode == 1
@@ -136,8 +135,8 @@ def test_pages_compute_on_it_and_fail_alone(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_examples_of_docstrings(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text(PROJECT)
-    (tmp_path / "examples.md").write_text(">>> import gadgets\n>>> gadgets.computing_on\n'npu:0'\n")
+    examples = ">>> import gadgets\n>>> gadgets.computing_on\n'npu:0'\n"
+    write(tmp_path, {"pyproject.toml": PROJECT, "examples": examples})
     words = ("-m", "pytest", "-p", "sphinx_drift.pytest_plugin", "--drift-doctests", "examples.md")
     done = python(*words, folder=tmp_path, DRIFT_DEVICE="npu")
     assert done.returncode == 0, done.stderr

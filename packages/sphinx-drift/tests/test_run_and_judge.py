@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from notebooks import code, notebook, shown, value
 from reported import kinds
-from small_book import cell, front
+from small_book import cell, front, write
 
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.kinds import Kind
@@ -20,10 +19,9 @@ from sphinx_drift.source.read_source import load
 
 
 def verified(folder: Path, *cells: str, own: str = "", **options: Any) -> PageResult:
-    path = folder / "page.md"
-    path.write_text(front(own) + "\n\n".join(cells), "utf-8")
+    write(folder, {"page": front(own) + "\n\n".join(cells)})
     settings = Settings(**{"timeout": 60, "require": EVERY_PAGE, **options})
-    return judged(path, settings)
+    return judged(folder / "page.md", settings)
 
 
 def judged(path: Path, settings: Settings) -> PageResult:
@@ -59,9 +57,8 @@ def test_what_rounding_hid_is_said_besides(
 ) -> None:
     source = "import numpy\nnumpy.array([0.123456785])"
     outputs = value("array([0.12345679])"), shown(image_png="")
-    path = tmp_path / "page.ipynb"
-    nbformat.write(notebook(code(source, *outputs)), path)
-    result = judged(path, Settings(policy))
+    write(tmp_path, {"page.ipynb": notebook(code(source, *outputs))})
+    result = judged(tmp_path / "page.ipynb", Settings(policy))
     assert kinds(result) == expected
     rounding = result.outcomes[0].rounding
     assert (rounding is not None and rounding.same) is (policy is Policy.EXACT)

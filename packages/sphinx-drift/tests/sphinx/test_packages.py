@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from processes import python
-from small_book import cell
+from small_book import cell, write
 
 from conftest import Book
 from sphinx_drift.shapes import FOLDERS
@@ -14,11 +14,7 @@ FILES = {"mine": "mine/__init__.py", "single": "single.py", "space.there": "spac
 
 
 def put(folder: Path) -> Path:
-    for file in FILES.values():
-        path = folder / file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("NUMBER = 1\n")
-    return folder
+    return write(folder, dict.fromkeys(FILES.values(), "NUMBER = 1\n"))
 
 
 @pytest.mark.parametrize(("name", "folder"), [("mine", "src/mine"), ("other", "src")])

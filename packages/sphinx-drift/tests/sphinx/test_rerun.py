@@ -5,7 +5,7 @@ import os
 import re
 
 import pytest
-from small_book import FRONT, cell
+from small_book import FRONT, cell, expected, front
 
 from conftest import Book
 
@@ -44,7 +44,7 @@ def test_whatever_a_page_reads_is_read_again(book: Book) -> None:
     before = {**dict.fromkeys(READS, "one"), "version": "1"}
     for name, code in READS.items():
         book.write(f"{name}.md", cell(code, before[name]))
-    book.write("loading.md", "```{code-cell} ipython3\n:load: loaded.py\n```", OUTPUT % "one")
+    book.write("loading.md", "```{code-cell} ipython3\n:load: loaded.py\n```", expected("one"))
     packages = str(book.folder.parent / "site-packages")
     first = book.build(PYTHONPATH=packages, BOOK_NUMBER="one")
     assert first.status == 0, first.report
@@ -53,9 +53,6 @@ def test_whatever_a_page_reads_is_read_again(book: Book) -> None:
     changed = book.build(PYTHONPATH=packages, BOOK_NUMBER="three")
     drifted = {file.partition(".")[0] for file, kind in changed.locations if kind == "drift"}
     assert drifted == {*READS, "loading"}
-
-
-OUTPUT = "```{expected-output}\n%s\n```"
 
 
 # What others show -------------------------------------------------------------------------
@@ -87,7 +84,7 @@ OFF = "mystnb: {execution_mode: 'off'}"
     ("later", "option"),
     [
         pytest.param(FRONT + GLUES.replace("it", "other"), "-q", id="other"),
-        pytest.param(FRONT.replace("k", f"{OFF}\nk", 1) + GLUES, "-q", id="off"),
+        pytest.param(front(OFF) + GLUES, "-q", id="off"),
         pytest.param("", "-q", id="deleted"),
         pytest.param("", "-E", id="deleted, and all is read again"),
     ],
