@@ -76,11 +76,14 @@ def test_book_of_no_expectations_is_as_green_as_without_the_checker(book: Book) 
     assert built.last.startswith("nothing was checked, 1 output on 1 page has no expectation")
 
 
-def test_a_notebook_that_a_run_has_left_silent_is_counted(book: Book) -> None:
+@pytest.mark.parametrize("mode", ["auto", "off"])
+def test_a_notebook_that_a_run_has_left_silent_is_counted_if_it_runs(mode: str, book: Book) -> None:
     put(book, a_ipynb=notebook(code("x = 1", count=1), code("pass", count=2)))
-    built = book.build()
+    built = book.build("-D", f"nb_execution_mode={mode}")
     assert built.status == 0
-    assert built.last.startswith("0 outputs verified on 1 page, 2 cells silent, as stored (python")
+    counted = "0 outputs verified on 1 page, 2 cells silent, as stored (python"
+    assert built.last.startswith(counted) is (mode == "auto")
+    assert ("silent" in built.last) is (mode == "auto")
 
 
 def test_a_notebook_that_has_pictures_stored_alone_is_run(book: Book) -> None:
@@ -106,18 +109,6 @@ def test_a_notebook_is_translated(book: Book) -> None:
     built = book.build(builder="text")
     assert built.status == 0, built.stderr
     assert "Ein Satz." in (built.outdir / "a.txt").read_text("utf-8")
-
-
-def test_cells_that_did_not_run_are_not_silent(book: Book) -> None:
-    put(book, a_ipynb=notebook(code("x = 1", count=1), code("pass", count=2)))
-    book.configure(nb_execution_mode="off", drift_require="expected")
-    assert "silent" not in book.build().last
-
-
-def test_a_cell_that_is_written_with_a_space_is_told_so(book: Book) -> None:
-    put(book, "all", a_md=f"{FRONT}``` {{code-cell}}\nprint(1)\n```\n")
-    built = book.build()
-    assert built.locations == {("a.md:7", "not-read")}
 
 
 # What fails of a book that requires the pages whose names begin so to be complete.

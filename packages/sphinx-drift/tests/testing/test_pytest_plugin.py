@@ -4,9 +4,9 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
-import nbformat
 import pytest
 import torch  # noqa: F401 - once for all: each run in this process forgets what it imported
 from notebooks import code, notebook, stream
@@ -80,8 +80,7 @@ def test_a_page_is_a_test_and_is_told_as_by_the_command(
 ) -> None:
     monkeypatch.delenv("PYTEST_CURRENT_TEST")  # of this test
     seen = "import os\nprint('PYTEST_CURRENT_TEST' in os.environ)"
-    drifted = notebook(code("print(0.5)", stream("0.4\n")))
-    files = {
+    files: dict[str, Any] = {
         "docs/good.md": FRONT + cell(seen, "False"),
         "docs/silent.md": FRONT + cell("print(1)"),
         "docs/prose.md": "# Prose\n",
@@ -89,7 +88,7 @@ def test_a_page_is_a_test_and_is_told_as_by_the_command(
         "docs/.hidden.md": FRONT + cell("print(1)", "2"),
         "site/_downloads/1/copy.md": FRONT + cell("print(1)", "2"),
         "unmarked.md": cell("print(1)", "1"),
-        "drifted.ipynb": nbformat.writes(drifted),
+        "drifted.ipynb": notebook(code("print(0.5)", stream("0.4\n"))),
     }
     write(Path(), files)
     assert command.main(["."]) == 1
@@ -127,16 +126,13 @@ def test_an_option_that_finds_nothing_beside_tests_is_told(
     option: str, others: tuple[str, ...], pytester: pytest.Pytester
 ) -> None:
     pytester.makepyfile(**{"tests/test_it": "def test_it():\n    pass\n"})
-    page, module = Path("docs", "page.md"), Path("src", "mine.py")
-    for path, text in ((page, FRONT + cell("print(1)", "1")), (module, MODULE)):
-        path.parent.mkdir()
-        path.write_text(text, "utf-8")
+    write(Path(), {"docs/page": FRONT + cell("print(1)", "1"), "src/mine.py": MODULE})
     ini = "[pytest]\ntestpaths = tests\naddopts = -p no:hypothesispytest"
     pytester.makeini(ini)
     result = pytester.runpytest(*PLUGIN, option, *others)
     assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
     result.stdout.fnmatch_lines(["nothing was checked in tests"])
-    both = (*PLUGIN, option, "-k", "test_it", "tests", str(page), "src", *others)
+    both = (*PLUGIN, option, "-k", "test_it", "tests", "docs/page.md", "src", *others)
     assert pytester.runpytest(*both).ret == pytest.ExitCode.OK
     pytester.makeini(f"{ini} {option}")
     assert pytester.runpytest(*PLUGIN, *others).ret == pytest.ExitCode.OK
@@ -165,18 +161,21 @@ def test_the_cells_and_the_examples_of_a_text_are_tests(pytester: pytest.Pyteste
     result.stdout.fnmatch_lines(["*nothing was checked*"])
 
 
+LIGHT = "not {'nbformat', 'sphinx'} & loaded.keys()"
+WITHOUT_GRAMMAR = "'nbformat' in loaded and loaded['rfc3987_syntax'] is None"
+
+
 @pytest.mark.parametrize(
-    "module", [PLUGIN[1], "sphinx_drift.testing.items", "sphinx_drift.run.__main__"]
+    ("module", "claim"),
+    [
+        *((name, LIGHT) for name in (PLUGIN[1], "sphinx_drift.testing.items")),
+        ("sphinx_drift.run.__main__", LIGHT),
+        ("sphinx_drift.__main__", WITHOUT_GRAMMAR),
+        ("sphinx_drift.mystmd.__main__", WITHOUT_GRAMMAR),
+    ],
 )
-def test_what_starts_first_loads_neither_sphinx_nor_nbformat(module: str) -> None:
-    code = f"import sys, {module}\nassert not {{'nbformat', 'sphinx'}} & sys.modules.keys()"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize("module", ["sphinx_drift.__main__", "sphinx_drift.mystmd.__main__"])
-def test_commands_load_nbformat_without_a_grammar_of_addresses(module: str) -> None:
-    code = f"import sys, {module}\nloaded = sys.modules\n"
-    code += "assert 'nbformat' in loaded and loaded['rfc3987_syntax'] is None"
+def test_what_starts_loads_no_more_than_it_needs(module: str, claim: str) -> None:
+    code = f"import {module}\nfrom sys import modules as loaded\nassert {claim}"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -351,36 +350,29 @@ def test_rounding_is_named(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*rounding, not a mistake: portable accepts it*"])
 
 
+LACKING = "import no_such_module_of_mine"
+IGNORING = ("--doctest-ignore-import-errors",)
+
+
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "options", "outcome", "message"),
     [
-        ("import no_such_module_of_mine", "*No module named 'no_such_module_of_mine'*"),
-        ("raise SystemExit(0)", "*the module can't be imported: SystemExit(0)*"),
-        ("def f():\n    '>>> 1  # doctest: +FLOAT_CMP'", "*line 1 * invalid option: '+FLOAT_CMP'*"),
-        ("import os\nos._exit(0)", "*the module can't be imported: SystemExit('os._exit(0,)')*"),
+        (LACKING, (), "errors", "*No module named 'no_such_module_of_mine'*"),
+        (LACKING, IGNORING, "skipped", "*"),
+        ("raise ValueError", IGNORING, "errors", "*ValueError*"),
+        ("raise SystemExit(0)", (), "errors", "*can't be imported: SystemExit(0)*"),
+        ("import os\nos._exit(0)", (), "errors", "*can't be imported: SystemExit('os._exit(0,)')*"),
+        ("def f():\n    '>>> 1  # doctest: +NO'", (), "errors", "*line 1 * invalid option: '+NO'*"),
     ],
-    ids=["not found", "exits", "unknown flag", "leaves"],
 )
-def test_module_that_cannot_be_collected(
-    text: str, message: str, pytester: pytest.Pytester
+def test_a_module_that_cannot_be_collected_fails_or_is_skipped_alone(
+    text: str, options: tuple[str, ...], outcome: str, message: str, pytester: pytest.Pytester
 ) -> None:
     pytester.makepyfile(mine=f"{MODULE}\n{text}\n", other='""">>> 1\n1\n"""\n')
-    result = pytester.runpytest(*PLUGIN, "--drift-doctests", "--continue-on-collection-errors")
-    result.assert_outcomes(errors=1, passed=1)
+    both = ("--drift-doctests", "--continue-on-collection-errors")
+    result = pytester.runpytest(*PLUGIN, *both, *options)
+    result.assert_outcomes(passed=1, **{outcome: 1})
     result.stdout.fnmatch_lines([message])
-
-
-@pytest.mark.parametrize(
-    ("error", "outcome"),
-    [("import no_such_module_of_mine", {"skipped": 1}), ("raise ValueError", {"errors": 1})],
-)
-def test_a_module_that_lacks_another_is_skipped_if_pytest_is_asked_to(
-    error: str, outcome: dict[str, int], pytester: pytest.Pytester
-) -> None:
-    pytester.makepyfile(mine=f"{MODULE}\n{error}\n", other='""">>> 1\n1\n"""\n')
-    ignoring = ("--doctest-ignore-import-errors", "--continue-on-collection-errors")
-    result = pytester.runpytest(*PLUGIN, "--drift-doctests", *ignoring)
-    result.assert_outcomes(passed=1, **outcome)
 
 
 def test_a_conftest_is_told_that_there_are_docstrings_and_plugins_are_not(
