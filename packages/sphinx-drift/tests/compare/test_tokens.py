@@ -14,17 +14,14 @@ def keys(text: str) -> list[tuple[TokenKind, str, str]]:
     return [token.key for token in read_tokens(text)]
 
 
-def texts(text: str) -> list[str]:
-    return [token.text for token in read_tokens(text)]
-
-
 CASES = Path(__file__).with_name("tokens.txt")
 
 
 @pytest.mark.parametrize(("text", "read"), rows(CASES, "A text, and the kinds"))
 def test_is_read_as(text: str, read: str) -> None:
-    shape = "".join(SHORT[token.kind] for token in read_tokens(text))
-    pieces = [piece.replace("\n", "/") for piece in texts(text)]
+    tokens = read_tokens(text)
+    shape = "".join(SHORT[token.kind] for token in tokens)
+    pieces = [token.text.replace("\n", "/") for token in tokens]
     assert " ".join([shape, *pieces]) == read
 
 

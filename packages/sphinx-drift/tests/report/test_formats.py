@@ -37,8 +37,7 @@ def test_status_and_annotations(results: list[PageResult], status: int, titles: 
 
 
 @pytest.mark.parametrize("file", ["page.md", "a: b,c%.md", "very/" * 20 + "long.md"])
-def test_annotation_is_one_escaped_line(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+def test_annotation_is_one_escaped_line(file: str) -> None:
     (line,) = to_github([page(SAME, drift("100%\nb", "99%\nb"), UNCHECKED, file=file)])
     assert "\n" not in line
     head, _, message = line.removeprefix("::error ").partition("::")

@@ -102,8 +102,6 @@ def test_environment_names_torch_device_and_policy() -> None:
 def test_colour_follows_the_terminal_and_its_variables(
     variables: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, terminal: bool, expected: bool
 ) -> None:
-    for name in ("NO_COLOR", "FORCE_COLOR"):
-        monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     stream = io.StringIO()

@@ -19,8 +19,7 @@ ENDLESS = {
 
 @pytest.mark.parametrize("name", ENDLESS)
 def test_cell_that_prints_without_end_is_stopped(pages: Pages, name: str) -> None:
-    code = ENDLESS[name]
-    notebook, execution = pages.fork("1", code, "2", output_limit=LIMIT, timeout=50)
+    notebook, execution = pages.fork("1", ENDLESS[name], "2", output_limit=LIMIT, timeout=50)
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Kind.OUTPUT_LIMIT, 2)
     assert "100,000 bytes" in execution.failure.message

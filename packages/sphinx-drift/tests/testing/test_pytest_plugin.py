@@ -64,8 +64,7 @@ def left_out():
 
 
 @pytest.fixture(autouse=True)
-def _alone(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DRIFT_POLICY", raising=False)
+def _alone(pytester: pytest.Pytester) -> None:
     # Hypothesis takes longer to import, in each run, than all the rest.
     pytester.makeini("[pytest]\naddopts = -p no:hypothesispytest\n")
 
@@ -144,7 +143,6 @@ def test_an_option_that_finds_nothing_beside_tests_is_told(
 def test_a_variable_that_nothing_could_follow_is_refused(
     option: str, variable: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv(variable, "off")
     result = pytester.runpytest(*PLUGIN, option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
