@@ -31,6 +31,7 @@ _WHICH_CELLS = (
     "it also runs cells of included files and cells with attributes, and loses those between HTML "
     "tags: fold with `{dropdown}`"
 )
+_NO_OUTPUT = "no cell here printed anything: has mystmd run the page? look at what it says above"
 NOT_RUN = (
     "mystmd has not run it: build with `--execute`, and look at what it says above; it stops at an "
     "error, at a documented one too, unless its cell is tagged `raises-exception`"
@@ -95,8 +96,8 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     succeeded = frozenset(c.index for c in page.cells if not c.is_tagged_to_raise) & executed
     answers: Mapping[str, Any] = {"report_environment": {"python": python_version()}}
     result = judge_run(task, Execution(executed, answers=answers, succeeded=succeeded))
-    if not any(cells) and any(o.kind is Kind.NO_OUTPUT for o in result.outcomes):
-        return failure(path, NOT_RUN, Kind.NOT_EXECUTED).result
+    if not any(cells):
+        result = replace(result, outcomes=tuple(map(_perhaps_not_run, result.outcomes)))
     has_variants = any(e.when for cell in page.cells for e in cell.expectations)
     if not (has_variants or any(_is_doubtful(o, settings) for o in result.outcomes)):
         return result
@@ -105,6 +106,12 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     by_ours = {_key(outcome): outcome for outcome in own.outcomes}
     outcomes = (_judged_by(by_ours.get(_key(o)), o) for o in result.outcomes)
     return replace(result, outcomes=tuple(outcomes))
+
+
+def _perhaps_not_run(outcome: Outcome) -> Outcome:
+    """Return an outcome of a page that printed nothing, with the other cause of that."""
+    is_lacking = outcome.kind is Kind.NO_OUTPUT
+    return replace(outcome, message=f"{outcome.message}\n{_NO_OUTPUT}") if is_lacking else outcome
 
 
 def _key(outcome: Outcome) -> tuple[int, int, str]:

@@ -83,15 +83,19 @@ def _split_options(source: str) -> tuple[str, list[str]]:
     assert above  # noqa: S101 - of no length, if there are none
     options = "\n".join(re.findall(r"(?m)^# ?\| (.*)", above[0]))
     code = (above["magic"] or "") + source[above.end() :]
-    return (code, _tags(options)) if options else (source, [])
+    return (code, _tags(options)) if _read(options) else (source, [])
 
 
 def _tags(options: str) -> list[str]:
     """Return the tags in options, given as a list or as a text with commas or spaces."""
+    read = _read(options)
+    value = read.get("tags", read.get("tag")) if isinstance(read, dict) else None
+    items = re.split(r"[,\s]", value) if isinstance(value, str) else value
+    return [tag for item in items if (tag := str(item).strip())] if isinstance(items, list) else []
+
+
+def _read(options: str) -> object:
+    """Return what options say; nothing if they aren't YAML, which mystmd passes over."""
     with suppress(yaml.YAMLError):
-        read = yaml.safe_load(options)
-        value = read.get("tags", read.get("tag")) if isinstance(read, dict) else None
-        items = re.split(r"[,\s]", value) if isinstance(value, str) else value
-        if isinstance(items, list):
-            return [tag for item in items if (tag := str(item).strip())]
-    return []
+        return yaml.safe_load(options)
+    return None

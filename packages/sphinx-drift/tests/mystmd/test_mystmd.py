@@ -202,11 +202,13 @@ def test_an_error_at_which_it_would_stop_is_told(project: Callable[..., Path]) -
     assert kinds(page) == [Kind.VERIFIED] * 2
 
 
-def test_comments_with_options_are_no_code(project: Callable[..., Path]) -> None:
-    warn = (
-        "%%capture --no-stderr\n#| label: w\n\n# | tags: a\nimport warnings\nwarnings.warn('old')"
-    )
-    stderr = "<cell>:2: UserWarning: old\n  warnings.warn('old')\n"
+@pytest.mark.parametrize(("says", "line"), [("label: w", 2), ("caption: w: no YAML", 5)])
+def test_comments_with_options_are_no_code(
+    project: Callable[..., Path], says: str, line: int
+) -> None:
+    above = f"%%capture --no-stderr\n#| {says}\n\n# | tags: a\n"
+    warn = f"{above}import warnings\nwarnings.warn('old')"
+    stderr = f"<cell>:{line}: UserWarning: old\n  warnings.warn('old')\n"
     folder = project(index_md=f"{FRONT}```{{code-cell}} python\n{warn}\n```\n")
     warned = v4.writes(
         notebook(code(warn, stream(stderr, "stderr"), count=1), kernelspec=KERNELSPEC)
@@ -307,7 +309,7 @@ def test_what_a_build_hands_over_is_judged(project: Callable[..., Path]) -> None
     for answer, why in (
         (answered(folder, streams("0.26\n"), None), "executed 0.26"),
         (answered(folder, None, None), "a cell was not run"),
-        (answered(folder, [], None), "mystmd has not run it"),
+        (answered(folder, [], None), "has mystmd run the page?"),
         (answered(folder, streams("0.25\n")), "mystmd has 1, and 2 can be read"),
         (answered(folder, streams("0.25\n"), None, isRun=False), "build with `--execute`"),
     ):
