@@ -140,7 +140,10 @@ DEFAULTS = (
         r"\1",
     ),
     # No object has an address of fewer digits: a person wrote `at 0x10`.
-    Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
+    Filter(  # The second form is the end of one that `reprlib` has cut.
+        re.compile(r"at 0x[0-9a-fA-F]{6,}|(?<=\.\.\.)(?:0?x)?[0-9a-fA-F]{8,}(?=>)"),
+        *("memory address", "at 0x0"),
+    ),
     Filter(  # In a line as wide as the terminal.
         re.compile(
             r"(?m:^)(?:=+ )?((?:(?:, )?\d+ (?:(?:subtests )?(?:passed|failed|skipped)|errors?"
@@ -152,6 +155,21 @@ DEFAULTS = (
     Filter(
         re.compile(r"(?m:^)(Ran \d+ tests?) in \d+\.\d{3}s(?m:$)"),
         *("time of unittest", r"\1 in <time>"),
+    ),
+    Filter(  # Of what is verbose, also in scikit-learn.
+        re.compile(
+            r"(?m:^)(\[(?:CV[ \d/;]*|Parallel\(n_jobs=-?\d+\)|Pipeline|ColumnTransformer"
+            r"|FeatureUnion)\][^\n]{1,300}? (?:\| elapsed:|total(?: time)?=)) +\d+\.\d(?:s|min)"
+            r"(?:( remaining:) +\d+\.\d(?:s|min))?"
+        ),
+        *("time of joblib", r"\1\2 <time>"),
+    ),
+    Filter(  # In the text of a summary, or in its table.
+        re.compile(
+            r"(Date:(?: {4,}| \| ))(?:\w{3}, \d\d \w{3} \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d)(?= )"
+            r"|(Time:(?: {4,}| \| ))\d\d:\d\d:\d\d(?= )"
+        ),
+        *("time of statsmodels", r"\1\2<time>"),
     ),
     Filter(  # What a bar of tqdm ends with, before what the page adds to it.
         re.compile(

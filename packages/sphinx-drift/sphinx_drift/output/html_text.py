@@ -71,10 +71,13 @@ _DECLARATION = re.compile(
 """A declaration that changes how a text looks, and not what it says."""
 
 
-_OF_COLAB = (
-    ".colab-df-buttons, .colab-df-container > :is(button, script, style):not(.colab-df-buttons *)"
+_IGNORED = (
+    ".colab-df-buttons, .colab-df-container > :is(button, script, style):not(.colab-df-buttons *)",
+    ".sk-top-container .param-doc-description",
+    ".sk-top-container tr:has(> .param > :is([href*='=cv_results_'], [href*='=refit_time_']))",
 )
-"""What Colab stores beside each table of pandas, and shows nowhere else."""
+"""What no page decides: buttons that Colab stores beside each table of pandas, scikit-learn's own
+descriptions, and the times that its searches took."""
 
 
 class Extras(NamedTuple):
@@ -111,7 +114,7 @@ def _read(html: str) -> tuple[str, Extras]:
         return html, Extras(unknown=f"more than {_DEEPEST:,} elements in one another")
     root = LexborHTMLParser(f"<!doctype html><body>{html}").root
     assert root is not None  # noqa: S101 - it is written above
-    for node in root.css(_OF_COLAB):
+    for node in root.css(", ".join(_IGNORED)):
         node.decompose()
     pictures = len(root.css(", ".join(_PICTURES)))
     unknown = next(filter(None, map(_unknown_in, root.css("*"))), "")
