@@ -57,7 +57,12 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
 
 def _rewritten(block: Sequence[str], expectation: Expectation, reason: str, text: str) -> list[str]:
     """Return the lines of an expectation with a reason not to check it, or else another text."""
-    opening, *content = (line.rstrip("\r\n").removeprefix(_indent(block[0])) for line in block[:-1])
+    indent = _indent(block[0])
+    written = (row.rstrip("\r\n") for row in block[:-1])
+    # A blank row of a quotation ends with its sign.
+    opening, *content = (
+        row.removeprefix(indent if row.startswith(indent) else indent.rstrip()) for row in written
+    )
     count = expectation.body_line - expectation.line - 1
     options, rows = content[:count], content[count:]
     if reason and options and options[0].rstrip() == "---":

@@ -267,9 +267,14 @@ def test_an_empty_last_cell_of_a_notebook_is_none(project: Callable[..., Path]) 
 def test_update_writes_inside_what_holds_a_cell(
     project: Callable[..., Path], above: str, before: str, below: str
 ) -> None:
+    texts = RIGHT + CELL + RIGHT.replace(":name: quarter\n", ""), WRONG + CELL
+    rows = (text.replace("quarter\n", "quarter\n\n").splitlines() for text in texts)
     right, wrong = (
-        FRONT + above + indent(CELL + text, before) + below
-        for text in (RIGHT + CELL + RIGHT.replace(":name: quarter\n", ""), WRONG + CELL)
+        FRONT
+        + above
+        + "".join(f"{before}{row}".rstrip() + "\n" for row in (CELL.splitlines() + inside))
+        + below
+        for inside in rows
     )
     folder = project(index_md=wrong)
     assert main(["--update", "--force", str(folder)]) == 0
