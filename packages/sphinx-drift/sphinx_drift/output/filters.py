@@ -164,6 +164,13 @@ DEFAULTS = (
         ),
         *("time of joblib", r"\1\2 <time>"),
     ),
+    Filter(
+        re.compile(
+            r"(?m:^)(\d+/\d+ (?:━+|\[=+\])(?: -)? )(?:\d+s|(?:\d+:)?\d+:\d\d) "
+            r"\d+(?:[mnuµ]?s)/(?:epoch|sample|step)"
+        ),
+        *("time of Keras", r"\1<time>"),
+    ),
     Filter(  # In the text of a summary, or in its table.
         re.compile(
             r"(Date:(?: {4,}| \| ))(?:\w{3}, \d\d \w{3} \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d)(?= )"
