@@ -96,7 +96,7 @@ def judged(path: Path, cells: Sequence[Any], *, is_run: bool) -> PageResult:
     succeeded = frozenset(c.index for c in page.cells if not c.is_tagged_to_raise) & executed
     answers: Mapping[str, Any] = {"report_environment": {"python": python_version()}}
     result = judge_run(task, Execution(executed, answers=answers, succeeded=succeeded))
-    if not any(cells):
+    if not (any(cells) or page.is_notebook):  # which would show what it has stored
         result = replace(result, outcomes=tuple(map(_perhaps_not_run, result.outcomes)))
     has_variants = any(e.when for cell in page.cells for e in cell.expectations)
     if not (has_variants or any(_is_doubtful(o, settings) for o in result.outcomes)):

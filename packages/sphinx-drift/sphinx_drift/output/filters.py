@@ -189,6 +189,10 @@ DEFAULTS = (
     Filter(re.compile(r"(<Task \w+ name=')Task-\d+(?=')"), "number of a task", r"\1Task"),
     Filter(re.compile(r"\bThread-\d+(?= \([\w<>]+\))"), "number of a thread", "Thread"),
     Filter(
+        re.compile(r"(?<=, )((?:started|stopped)(?: daemon)?) \d{9,}(?=\)>)"),
+        *("number of a thread", r"\1"),
+    ),
+    Filter(
         re.compile(r"(?:/tmp|<tmp>|(?:/private)?/var/folders/\w+/\w+/T)/tmp[a-z0-9_]{8}"),
         *("temporary folder", "/tmp/tmp"),  # noqa: S108
     ),

@@ -256,6 +256,8 @@ def test_an_empty_last_cell_of_a_notebook_is_none(project: Callable[..., Path]) 
     book.write_text(text)
     request = {"path": str(book), "cells": [streams("1\n")], "isRun": True}
     assert answer_to(request, {})["failed"] == []
+    ((_, told),) = answer_to(request | {"cells": [[]]}, {})["failed"]
+    assert "has mystmd run" not in told
     assert main(["--update", "--force", str(folder)]) == 0
     assert book.read_text() == text.replace('"1\\n"', '"2\\n"')
 
