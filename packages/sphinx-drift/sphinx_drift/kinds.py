@@ -18,7 +18,7 @@ class Kind(Enum):
     OTHER_VARIANT = "the output has another text here, so nobody looked at this one"
     DRIFT = (
         "the output is not the documented one",
-        "mend the code, or document the new output if it is the right one",
+        "mend the code, document the new output, or filter what each run prints anew",
     )
     UNDOCUMENTED = (
         "what is printed is documented nowhere",

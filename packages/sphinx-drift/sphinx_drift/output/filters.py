@@ -141,7 +141,7 @@ DEFAULTS = (
     ),
     # No object has an address of fewer digits: a person wrote `at 0x10`.
     Filter(  # The second form is the end of one that `reprlib` has cut.
-        re.compile(r"at 0x[0-9a-fA-F]{6,}|(?<=\.\.\.)(?:0?x)?[0-9a-fA-F]{8,}(?=>)"),
+        re.compile(r"at 0x[0-9a-fA-F]{6,}|(?<=\.\.\.)0?x[0-9a-fA-F]{8,}(?=>)"),
         *("memory address", "at 0x0"),
     ),
     Filter(  # In a line as wide as the terminal.
@@ -171,10 +171,11 @@ DEFAULTS = (
         ),
         *("time of Keras", r"\1<time>"),
     ),
-    Filter(  # In the text of a summary, or in its table.
+    Filter(  # In the text of a summary, in its table, or in its LaTeX.
         re.compile(
-            r"(Date:(?: {4,}| \| ))(?:\w{3}, \d\d \w{3} \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d)(?= )"
-            r"|(Time:(?: {4,}| \| ))\d\d:\d\d:\d\d(?= )"
+            r"(Date:(?: {4,}| \| |\}? *& *))"
+            r"(?:\w{3}, \d\d,? \w{3},? \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d)(?![\w.:])"
+            r"|(Time:(?: {4,}| \| |\}? *& *))\d\d:\d\d:\d\d(?![\w.:])"
         ),
         *("time of statsmodels", r"\1\2<time>"),
     ),
