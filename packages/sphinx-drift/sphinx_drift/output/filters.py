@@ -171,11 +171,12 @@ DEFAULTS = (
         ),
         *("time of Keras", r"\1<time>"),
     ),
-    Filter(  # In the text of a summary, in its table, or in its LaTeX.
+    Filter(  # In the wide columns of a summary, or in four of its table and of its LaTeX.
         re.compile(
-            r"(Date:(?: {4,}| \| |\}? *& *))"
+            r"(Date:(?: {10,}| \| (?=[^|\n]+\|[^|\n]*\|)|\}? *& *(?=[^&\n]+&[^&\n]*&)))"
             r"(?:\w{3}, \d\d,? \w{3},? \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d)(?![\w.:])"
-            r"|(Time:(?: {4,}| \| |\}? *& *))\d\d:\d\d:\d\d(?![\w.:])"
+            r"|(Time:(?: {20,}| \| (?=[^|\n]+\|[^|\n]*\|)|\}? *& *(?=[^&\n]+&[^&\n]*&)))"
+            r"\d\d:\d\d:\d\d(?![\w.:])"
         ),
         *("time of statsmodels", r"\1\2<time>"),
     ),
