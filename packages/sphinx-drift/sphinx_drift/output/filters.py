@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from itertools import starmap
 from typing import NamedTuple
 
 from sphinx_drift.compare.lexer import ESCAPE, NUMBER
@@ -112,6 +113,16 @@ def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
         raise ValueError(message) from None
 
 
+_IN_SUMMARY = (
+    # In a wide column; in four or the last two of a table; in bold, or four columns, of LaTeX.
+    r"({0}: {{{1},}}|{0}: \| (?=[^|\n]+\|[^|\n]*\|)|(?<=\| ){0}: \| "
+    r"|\\textbf\{{ *{0}: *\}} *& *|{0}: *& *(?=[^&\n]+&[^&\n]*&)){2}(?![\w.:])"
+)
+_OF_SUMMARY = (
+    ("Date", 10, r"(?:\w{3}, \d\d,? \w{3},? \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d)"),
+    ("Time", 20, r"\d\d:\d\d:\d\d"),
+)
+"""What a summary of statsmodels says of when it was made, and after how many spaces."""
 DEFAULTS = (
     Filter(
         # Text just before a path, such as `loss=0.5:`, is no part of it; `<env>` is.
@@ -171,13 +182,8 @@ DEFAULTS = (
         ),
         *("time of Keras", r"\1<time>"),
     ),
-    Filter(  # In the wide columns of a summary, or in four of its table and of its LaTeX.
-        re.compile(
-            r"(Date:(?: {10,}| \| (?=[^|\n]+\|[^|\n]*\|)|\}? *& *(?=[^&\n]+&[^&\n]*&)))"
-            r"(?:\w{3}, \d\d,? \w{3},? \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d)(?![\w.:])"
-            r"|(Time:(?: {20,}| \| (?=[^|\n]+\|[^|\n]*\|)|\}? *& *(?=[^&\n]+&[^&\n]*&)))"
-            r"\d\d:\d\d:\d\d(?![\w.:])"
-        ),
+    Filter(
+        re.compile("|".join(starmap(_IN_SUMMARY.format, _OF_SUMMARY))),
         *("time of statsmodels", r"\1\2<time>"),
     ),
     Filter(  # What a bar of tqdm ends with, before what the page adds to it.
