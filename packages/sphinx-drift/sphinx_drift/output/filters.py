@@ -151,10 +151,7 @@ DEFAULTS = (
         r"\1",
     ),
     # No object has an address of fewer digits: a person wrote `at 0x10`.
-    Filter(  # The second form is the end of one that `reprlib` has cut.
-        re.compile(r"at 0x[0-9a-fA-F]{6,}|(?<=\.\.\.)0?x[0-9a-fA-F]{8,}(?=>)"),
-        *("memory address", "at 0x0"),
-    ),
+    Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
     Filter(  # In a line as wide as the terminal.
         re.compile(
             r"(?m:^)(?:=+ )?((?:(?:, )?\d+ (?:(?:subtests )?(?:passed|failed|skipped)|errors?"

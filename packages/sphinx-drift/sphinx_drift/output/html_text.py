@@ -78,6 +78,8 @@ _IGNORED = (
 )
 """What no page decides: buttons that Colab stores beside each table of pandas, scikit-learn's own
 descriptions, and the times that its searches took."""
+_CUT = re.compile(r"\.\.\.(?=\d*[a-fA-FxX])0?[xX]?[0-9a-fA-F]{8,}")
+"""What scikit-learn leaves of an address where it cuts a long text."""
 
 
 class Extras(NamedTuple):
@@ -116,6 +118,9 @@ def _read(html: str) -> tuple[str, Extras]:
     assert root is not None  # noqa: S101 - it is written above
     for node in root.css(", ".join(_IGNORED)):
         node.decompose()
+    for cell in root.css(".sk-top-container td"):
+        for node in [n for n in cell.traverse(include_text=True) if n.is_text_node]:
+            node.replace_with(_CUT.sub("...", node.text_content or ""))
     pictures = len(root.css(", ".join(_PICTURES)))
     unknown = next(filter(None, map(_unknown_in, root.css("*"))), "")
     lines = filter(None, map(_line, _structured_text(root).split(_LINE)))
