@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 OF_MYSTMD = ("myst.yml", "myst.yaml")
+"""The file of a book that mystmd builds, by either name."""
 OF_BOOK = ("conf.py", *OF_MYSTMD, "_config.yml")
 """The files that say how a book is built, one of which its folder holds."""
 OF_PROJECT = (".git", "pyproject.toml")

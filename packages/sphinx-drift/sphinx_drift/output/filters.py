@@ -170,7 +170,7 @@ DEFAULTS = (
             r"|FeatureUnion)\][^\n]{1,300}? (?:\| elapsed:|total(?: time)?=)) +\d+\.\d(?:s|min)"
             r"(?:( remaining:) +\d+\.\d(?:s|min))?"
         ),
-        *("time of joblib", r"\1\2 <time>"),
+        *("time of joblib", r"\1 <time>\2"),
     ),
     Filter(
         re.compile(
