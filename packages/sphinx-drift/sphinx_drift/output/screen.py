@@ -13,25 +13,34 @@ if TYPE_CHECKING:  # a build starts its host without it
 _ONCE = "Matplotlib is building the font cache; this may take a moment.\n"
 """What a slow machine writes on stderr for the first page that imports Matplotlib, and no other."""
 _MOVES = r"(?P<start>\r|\x1b\[[01]?G|\x1b\[2K)|(?P<back>\x08)|(?P<erase>\x1b\[0?[JK])"
-_STEP = re.compile(rf"{_MOVES}|(?P<code>{ESCAPE.pattern})|[^\r\x08\x1b]+|(?s:.)")
+_UP = r"\x1b\[(?P<up>\d{0,4})A"
+_MOVES_UP = rf"\n.*{_UP}"
+_STEP = re.compile(
+    rf"{_MOVES}|{_UP}|(?P<next>\n)|(?P<code>{ESCAPE.pattern})|[^\r\n\x08\x1b]+|(?s:.)"
+)
 _NO_COLOR = re.compile(rf"(?!\x1b\[[\d;]*m){ESCAPE.pattern}")
 
 
 def on_screen(text: str) -> str:
     r"""Return what a terminal shows of a text in the end.
 
-    Moves to the first column, backspaces and codes that erase a line, or the rest of it, are
-    carried out; the lines they are in lose their colors.
+    Moves to the first column or up, backspaces and codes that erase a line, or the rest of it, are
+    carried out; the lines they are in lose their colors, and all lines where one moves up.
 
     Examples:
         >>> on_screen("50%\r100%\nab\bc")
         '100%\nac'
         >>> on_screen("downloading\r\x1b[Kdone")
         'done'
+        >>> on_screen("epoch 1\nbatch 1\x1b[A\repoch 2")
+        'epoch 2\nbatch 1'
 
     """
-    lines = text.replace("\r\n", "\n").split("\n")
-    return without_links("\n".join(map(_line_on_screen, lines)))
+    text = text.replace("\r\n", "\n")
+    lines = [text] if re.search(_MOVES_UP, text) else text.split("\n")
+    moves = re.compile(rf"{_MOVES}|{_MOVES_UP}")
+    left = (_left_on_screen(line) if moves.search(line) else line for line in lines)
+    return without_links("\n".join(left))
 
 
 def without_links(text: str) -> str:
@@ -45,12 +54,12 @@ def without_links(text: str) -> str:
     return _NO_COLOR.sub("", text)
 
 
-def _line_on_screen(text: str) -> str:
-    if not re.search(_MOVES, text):
-        return text
-    shown: list[str] = []
-    column = 0
+def _left_on_screen(text: str) -> str:
+    """Return what is left of one line, or of several where one moves up."""
+    lines: list[list[str]] = [[]]
+    row = column = 0
     for match in _STEP.finditer(text):
+        shown = lines[row]
         if match["start"]:
             column = 0
             if match["start"].endswith("K"):
@@ -59,10 +68,17 @@ def _line_on_screen(text: str) -> str:
             column = max(column - 1, 0)
         elif match["erase"]:
             del shown[column:]
+        elif match["up"] is not None:
+            row = max(row - int(match["up"] or 1), 0)
+        elif match["next"]:
+            row, column = row + 1, 0
+            if row == len(lines):
+                lines.append([])
         elif not match["code"]:
+            shown.extend(" " * (column - len(shown)))
             shown[column : column + len(match[0])] = match[0]
             column += len(match[0])
-    return "".join(shown)
+    return "\n".join(map("".join, lines))
 
 
 def joined(outputs: Iterable["NotebookNode"]) -> Iterator["NotebookNode"]:
