@@ -167,15 +167,16 @@ DEFAULTS = (
     Filter(  # Of what is verbose, also in scikit-learn.
         re.compile(
             r"(?m:^)(\[(?:CV[ \d/;]*|Parallel\(n_jobs=-?\d+\)|Pipeline|ColumnTransformer"
-            r"|FeatureUnion)\][^\n]{1,300}? (?:\| elapsed:|total(?: time)?=)) +\d+\.\d(?:s|min)"
+            r"|FeatureUnion|Voting|Chain)\][^\n]{1,300}? (?:\| elapsed:|total(?: time)?=)) *"
+            r"\d+\.\d(?:s|min)"
             r"(?:( remaining:) +\d+\.\d(?:s|min))?"
         ),
         *("time of joblib", r"\1 <time>\2"),
     ),
     Filter(
         re.compile(
-            r"(?m:^)(\d+/\d+ (?:━+|\[=+\])(?: -)? )(?:\d+s|(?:\d+:)?\d+:\d\d) "
-            r"\d+(?:[mnuµ]?s)/(?:epoch|sample|step)"
+            r"(?m:^)(\d+/\d+ (?:(?:━+|\[=+\])(?: -)?|-) )(?:\d+s|(?:\d+:)?\d+:\d\d) (?:- )?"
+            r"\d+[mnuµ]?s/(?:epoch|sample|step)"
         ),
         *("time of Keras", r"\1<time>"),
     ),
