@@ -115,11 +115,11 @@ def filters_in(value: object, setting: str) -> tuple[Filter, ...]:
 
 _IN_SUMMARY = (
     # In a wide column; in four or the last two of a table; in bold, or four columns, of LaTeX.
-    r"({0}: {{{1},}}|{0}: \| (?=[^|\n]+\|[^|\n]*\|)|(?<=\| ){0}: \| "
+    r"((?<!\w)(?<!\w ){0}: {{{1},}}|{0}: \| (?=[^|\n]+\|[^|\n]*\|)|(?<=\| ){0}: \| "
     r"|\\textbf\{{ *{0}: *\}} *& *|{0}: *& *(?=[^&\n]+&[^&\n]*&)){2}(?![\w.:])"
 )
 _OF_SUMMARY = (
-    ("Date", 10, r"(?:\w{3}, \d\d,? \w{3},? \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d)"),
+    ("Date", 10, r"(?:\w{3}, \d\d,? \w{3},? \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d(?= *[|&A-Z]))"),
     ("Time", 20, r"\d\d:\d\d:\d\d"),
 )
 """What a summary of statsmodels says of when it was made, and after how many spaces."""
@@ -142,16 +142,20 @@ DEFAULTS = (
         ),
         *("file of a cell", "<cell>"),
     ),
-    Filter(  # It differs between versions of Python.
+    Filter(  # It differs between versions of Python, which makes it for these errors alone.
         re.compile(
-            r"(?m:^)([ |]*(?:\w+\.)*\w*(?:Error|Exception): [^\n]{0,300}?)"
+            r"(?m:^)([ |]*(?:\w+\.)*\w*(?:Attribute|Import|Name|NotFound|Syntax|Type)Error: "
+            r"[^\n]{0,300}?)"
             r"(?:[.?]? (?:Did you mean:?|(?:D|Or d)id you forget to import) '[\w.]{1,80}'\?)+"
         ),
         "suggestion",
         r"\1",
     ),
-    # No object has an address of fewer digits: a person wrote `at 0x10`.
-    Filter(re.compile(r"at 0x[0-9a-fA-F]{6,}"), "memory address", "at 0x0"),
+    # No object has an address of fewer digits: a person wrote `at 0x10`, or `RAM at 0x20000000`.
+    Filter(
+        re.compile(r"at 0x(?:[0-9a-fA-F]{9,}|[0-9a-fA-F]{6,}(?=[>;:]|\.{3}|, file))"),
+        *("memory address", "at 0x0"),
+    ),
     Filter(  # In a line as wide as the terminal.
         re.compile(
             r"(?m:^)(?:=+ )?((?:(?:, )?\d+ (?:(?:subtests )?(?:passed|failed|skipped)|errors?"
