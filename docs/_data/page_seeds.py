@@ -23,7 +23,7 @@ def measure(seed: int) -> dict[str, float]:
     weight_on, late, anew = page["weight_on"], page["late"], without_start(page, seed)
     found = {
         "weight of the first token": weight_on(page["model"], page["ids"]),
-        "weight of `^`, moved": weight_on(page["model"], page["moved"], position=4),
+        "mean weight of `^`, moved": sum(page["shares"]) / len(page["shares"]),
         **{f"loss, {name}": late[name] for name in late if name not in UNUSED},
         **{f"loss without `^`, {name}": loss for name, loss in anew.items()},
     }
