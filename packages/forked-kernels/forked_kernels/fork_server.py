@@ -377,6 +377,7 @@ def main(arguments: Sequence[str]) -> None:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     del sys.modules["debugpy"]
+    threading.Thread()  # debugpy makes one, too: the names of a page's go on from there
     # As IPython's kernel has it before anything can import Matplotlib, which reads it then.
     os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
     preloaded, refusal = Preloaded(), ""
