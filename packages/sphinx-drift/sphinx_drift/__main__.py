@@ -92,10 +92,10 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
 
 
 def _check(files: Sequence[Opened | Checked], options: argparse.Namespace) -> Iterator[Checked]:
-    """Check the files; of many, print the result of each in a line."""
+    """Check the files; of many, print the result of each in a line, unless it is to be quiet."""
     for number, file in enumerate(files, start=1):
         checked = check(file, update=options.update, prose=options.prose)
-        if len(files) > 1:
+        if len(files) > 1 and not options.quiet:
             line = f"[{number}/{len(files)}] {checked.result.file}: {summary([checked.result])}"
             print(line, file=sys.stderr, flush=True)
         yield checked

@@ -51,5 +51,7 @@ def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> l
         free |= {*FORMS}  # of a value, a page shows what it documents alone
     if Part.TRACEBACK in free and any(run.error for run in runs):
         free |= {Part.STDERR}  # which holds the error as well
-    parts = {Part.STDOUT, Part.VALUE, Part.STDERR, *BESIDE} - free | checked
-    return [part for part in Part if part in parts]
+    parts = {Part.STDOUT, Part.VALUE, Part.STDERR, *BESIDE} - free
+    if not cell.is_seen:
+        parts &= {part for run in runs for part in run.glued}
+    return [part for part in Part if part in parts | checked]

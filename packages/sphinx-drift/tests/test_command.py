@@ -201,6 +201,10 @@ def test_what_is_verified_is_listed_if_that_is_asked_for(
     last = capsys.readouterr().out
     assert last.startswith("1 output drifted")
     assert out.endswith(last)
+    other = page.with_name("other.md")
+    other.write_text(GOOD, "utf-8")
+    command.main([str(page), str(other), "--quiet"])
+    assert capsys.readouterr().err == ""
     command.main([str(page), "--verbose"])
     assert ": verified" in capsys.readouterr().out
     monkeypatch.setenv("FORCE_COLOR", "1")

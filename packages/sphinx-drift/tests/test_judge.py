@@ -285,6 +285,8 @@ def run_of(number: int, varies: str) -> NotebookNode:
         ([Part.MAIN], [], "stdout, text, html", 0),
         ([Part.MAIN], [], "stderr", 1),
         ([Part.MAIN], [], "stderr that is hidden", 0),
+        ([], [], "stdout, html, error of a cell that is removed", 0),
+        ([], [Part.STDOUT], "stdout of a cell that is removed", 1),
         ([Part.MAIN], [], "error", 0),
         ([Part.ALL], [], "stdout, stderr, error", 0),
         ([Part.ALL], [Part.STDOUT], "stdout", 1),
@@ -305,7 +307,8 @@ def test_only_the_part_that_is_unchecked_may_differ_between_runs(
     free = (expecting("", part=part, unchecked="timing") for part in unchecked)
     page = page_of((*free, *(expecting("1", part=part) for part in checked)))
     hidden = frozenset({Part.STDERR} if "hidden" in varies else ())
-    cells = (replace(page.cells[0], hidden=hidden),)
+    tags = frozenset({"remove-output"} if "removed" in varies else ())
+    cells = (replace(page.cells[0], hidden=hidden, tags=tags),)
     page = replace(page, cells=cells, is_notebook="notebook" in varies)
     found = [*compare_runs(page, run_of(1, varies), run_of(2, varies), Execution(frozenset({0})))]
     assert [outcome.kind for outcome in found] == [Kind.UNREPEATABLE] * expected
