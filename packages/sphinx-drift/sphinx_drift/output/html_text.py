@@ -102,7 +102,7 @@ def html_text(html: str) -> str:
     return _read(html)[0]
 
 
-def extras_of(html: str) -> Extras:
+def drawn_in(html: str) -> Extras:
     """Return the pictures of some HTML, and what in it may show more than its text."""
     return _read(html)[1]
 

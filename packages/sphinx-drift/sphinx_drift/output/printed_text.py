@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from sphinx_drift.compare.lexer import plain
-from sphinx_drift.output.html_text import ESCAPE_SHOWN, extras_of, html_text
+from sphinx_drift.output.html_text import ESCAPE_SHOWN, drawn_in, html_text
 from sphinx_drift.output.screen import joined, on_screen
 from sphinx_drift.output.tracebacks import messages, split_native_error
 
@@ -265,7 +265,7 @@ def _as_text(content: object) -> str:
 def _value(data: Mapping[str, str]) -> Value:
     """Read a value: its text, that of each other form, and what these may show besides."""
     texts = {part: data.get(mime, "") for part, mime in MIME_TYPES.items()}
-    html, markdown = extras_of(texts[Part.HTML]), extras_of(_rendered(texts[Part.MARKDOWN]))
+    html, markdown = drawn_in(texts[Part.HTML]), drawn_in(_rendered(texts[Part.MARKDOWN]))
     texts[Part.HTML] = html_text(texts[Part.HTML])
     # No form is shown by a terminal: its codes hide none of it.
     shown = {part: text.replace("\x1b", ESCAPE_SHOWN) for part, text in texts.items()}

@@ -6,7 +6,7 @@ from nbformat import NotebookNode, v4
 
 from sphinx_drift.kinds import Kind
 from sphinx_drift.model import Cell, Outcome, Page
-from sphinx_drift.output.html_text import extras_of
+from sphinx_drift.output.html_text import drawn_in
 from sphinx_drift.output.printed_text import (
     FORMS,
     MIME_TYPES,
@@ -67,7 +67,7 @@ def _leave(output: NotebookNode, value: Value, parts: set[Part]) -> None:
     prefix, _ = glue(output)
     shown = parts.union(documented) - {Part.JSON}  # MyST-NB shows none, and warns of it
     html = output.data.get(prefix + MIME_TYPES[Part.HTML], "")
-    if Part.HTML not in value.forms and any(extras_of(html)):
+    if Part.HTML not in value.forms and any(drawn_in(html)):
         shown.add(Part.HTML)  # it has no text, and is counted
     for part in MIME_TYPES.keys() - shown:
         output.data.pop(prefix + MIME_TYPES[part], None)

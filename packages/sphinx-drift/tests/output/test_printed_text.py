@@ -8,7 +8,7 @@ from case_tables import rows
 from nbformat import NotebookNode
 from notebooks import glued, raised, shown, stream
 
-from sphinx_drift.output.html_text import extras_of, html_text
+from sphinx_drift.output.html_text import drawn_in, html_text
 from sphinx_drift.output.printed_text import Part, read_outputs
 from sphinx_drift.output.screen import joined, on_screen
 
@@ -117,7 +117,7 @@ def test_what_is_no_text_is_counted(
 def test_what_html_may_show_besides_its_text_is_known(
     html: str, pictures: str, unknown: str
 ) -> None:
-    assert extras_of(html) == (int(pictures), unknown)
+    assert drawn_in(html) == (int(pictures), unknown)
     result = read_outputs([shown(text_html=f"1 {html}", text_plain="1")])
     assert result.drawn == (int(pictures), int(bool(unknown)))
     assert [result.unknown_in(part) for part in (Part.HTML, Part.ALL)] == [unknown, ""]
@@ -151,7 +151,7 @@ def test_what_markdown_makes_or_loads_is_counted(
     ],
 )
 def test_only_elements_in_one_another_are_deep(before: str, again: str, *, is_deep: bool) -> None:
-    assert ("in one another" in extras_of(before + again * 10_001).unknown) is is_deep
+    assert ("in one another" in drawn_in(before + again * 10_001).unknown) is is_deep
 
 
 @pytest.mark.parametrize(("html", "text"), rows(CASES, "What a reader sees"))
@@ -161,7 +161,7 @@ def test_html_is_read_as_a_reader_sees_it(html: str, text: str) -> None:
 
 def test_html_that_is_too_deep_to_parse_is_not_called_read() -> None:
     for depth, unknown in ((10_000, ""), (10_001, "more than 10,000 elements in one another")):
-        assert extras_of("<b>" * depth + "0.5").unknown == unknown
+        assert drawn_in("<b>" * depth + "0.5").unknown == unknown
 
 
 LOSS = '{\n  "loss": [\n    0.5\n  ]\n}\n'
