@@ -60,6 +60,10 @@ class Book(NamedTuple):
         said = {name: self.settings.get(f"nb_{name}") for name in OF_MYST_NB}
         return {name: value for name, value in said.items() if value is not None}
 
+    def converts(self, page: Path) -> bool:
+        """Whether MyST-NB has another program read a page, as a notebook without outputs."""
+        return page.name.endswith(tuple(self.settings.get("nb_custom_formats") or ()))
+
     def excludes(self, page: Path) -> str:
         """Return the setting that excludes a page from the book; nothing if none does."""
         relative = inside(page, self.folder)
@@ -71,6 +75,8 @@ class Book(NamedTuple):
         name, included = next(excluding, ""), self.settings.get("include_patterns", ["**"])
         if not (name or matches(included, relative, with_folders=False)):
             name = "include_patterns"
+        if not name and self.converts(page):
+            name = "nb_custom_formats"
         return named.get(name, name)
 
 

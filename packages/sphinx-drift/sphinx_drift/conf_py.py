@@ -21,7 +21,7 @@ from sphinx_drift.source.metadata import OF_MYST_NB
 _READ = (
     *(*OURS, *EXECUTE.values(), "nb_kernel_rgx_aliases"),
     *(f"nb_{name}" for name in OF_MYST_NB),
-    *(*EXCLUDING, "extensions", "include_patterns"),
+    *(*EXCLUDING, "extensions", "include_patterns", "nb_custom_formats"),
 )
 """The settings of conf.py that count here."""
 _EXTENSION = re.compile(r"\b(?:jupyter_book|myst_nb|sphinx_drift)\b")

@@ -21,6 +21,7 @@ from sphinx_drift.run.preload import libraries
 from sphinx_drift.run_and_judge import Task, make_task, run_and_judge
 from sphinx_drift.search import is_page
 from sphinx_drift.settings import Settings, UnreadableSettings
+from sphinx_drift.source.markdown import CONVERTED
 from sphinx_drift.source.metadata import left_out_by, page_config
 from sphinx_drift.source.prose import near_numbers
 from sphinx_drift.source.read_source import is_notebook, load
@@ -98,7 +99,8 @@ def open_file(
         why = left_out_by(path.absolute(), notebook.metadata, config, is_mystmd=is_mystmd)
         if why and not named:
             return Checked(PageResult(str(path), cells=len(page.cells), left_out=why))
-        return Opened(make_task(path, page, notebook, settings), text, read)
+        opened = Opened(make_task(path, page, notebook, settings), text, read)
+        return failure(path, CONVERTED) if book.converts(path) else opened
     except Exception as error:  # noqa: BLE001 - one bad file must not hide the others
         file, message = path, f"{type(error).__name__}: {error}"
         if isinstance(error, UnreadableSettings):

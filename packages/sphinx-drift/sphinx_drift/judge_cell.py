@@ -256,4 +256,5 @@ class CellCheck:
 
 
 def _unchecked_glue(names: Iterable[str]) -> str:
-    return f"{', '.join(names)}: glued to be shown elsewhere, so it can't be left unchecked"
+    why = "glued to be shown elsewhere, so it can't be left unchecked; filter what varies"
+    return f"{', '.join(names)}: {why}"

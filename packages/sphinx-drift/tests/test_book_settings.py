@@ -13,6 +13,7 @@ import sphinx_drift.__main__ as command
 from sphinx_drift.book import book_of
 from sphinx_drift.compare.compare import Policy
 from sphinx_drift.files import Checked, Opened, open_file
+from sphinx_drift.source.markdown import CONVERTED
 
 CONF = """
 import atexit, os, sys
@@ -189,6 +190,25 @@ def test_what_a_book_leaves_out_runs_if_it_is_named(  # noqa: PLR0913, PLR0917 -
         assert isinstance(asked, Opened)
         assert asked.task.page.cells[0].has_stderr is (QUIET not in text)
     assert found == dict.fromkeys(PAGES if left == "*" else left.split(), setting)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("conf.py", "extensions = ['myst_nb']; nb_custom_formats = {'.md': 'jupytext.reads'}"),
+        ("_config.yml", "sphinx: {config: {nb_custom_formats: {.md: [reads, {fmt: 'md:myst'}]}}}"),
+    ],
+)
+def test_a_page_that_another_program_reads_is_refused(name: str, text: str, tmp_path: Path) -> None:
+    write(tmp_path, {name: text, "page": FRONT + cell("print(1)", "1"), "prose": "A sentence.\n"})
+    opened = [
+        open_file(tmp_path / page, named=named)
+        for page, named in (("page.md", False), ("page.md", True), ("prose.md", True))
+    ]
+    results = [file.result for file in opened if isinstance(file, Checked)]
+    assert [result.left_out for result in results] == ["nb_custom_formats", "", ""]
+    told = ["".join(outcome.message for outcome in result.outcomes) for result in results]
+    assert [CONVERTED in message for message in told] == [False, True, False]
 
 
 @pytest.mark.parametrize("of_others", ["theme: minima", "execute: {timeout: 5}"])

@@ -38,6 +38,10 @@ NEWLINE = re.compile(r"\r\n?|\n")
 """The end of a line for Markdown and editors; `str.splitlines` has more, such as a form feed."""
 NEVER_RUN = "a code cell here is never run"
 NEVER_CHECKED = "an expectation here is never checked"
+CONVERTED = (
+    "`nb_custom_formats` has pages of this ending read as notebooks, which document nothing; if "
+    "it is for MyST pages, delete that entry: MyST-NB reads them itself"
+)
 IN_NOTEBOOK = (
     "a notebook is compared with the outputs that it has stored: delete the expectation here, or "
     "exclude the notebook, if it is the pair of a page"

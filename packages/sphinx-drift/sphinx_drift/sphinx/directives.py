@@ -9,7 +9,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from sphinx_drift.kinds import Kind
 from sphinx_drift.model import Outcome
-from sphinx_drift.source.markdown import IN_NOTEBOOK, NEVER_CHECKED, NEVER_RUN, Fence
+from sphinx_drift.source.markdown import CONVERTED, IN_NOTEBOOK, NEVER_CHECKED, NEVER_RUN, Fence
 from sphinx_drift.source.read_source import is_notebook
 from sphinx_drift.sphinx.client import Claim
 from sphinx_drift.sphinx.positions import position, position_of_include
@@ -71,7 +71,10 @@ def _record_unseen(directive: SphinxDirective, documented: str | None = None) ->
             record(env, replace(fence.unread, documented=documented or ""))
             return
         found = position(env, directive.lineno)
-        message += f"\n{IN_NOTEBOOK}" if documented is not None and is_notebook(page) else ""
+        if documented is not None and is_notebook(page):
+            message += f"\n{IN_NOTEBOOK}"
+        elif page.name.endswith(tuple(env.config.nb_custom_formats)):
+            message += f"\n{CONVERTED}"
     else:
         outcome = Outcome(Kind.UNREADABLE, 1, message=_NO_NOTEBOOK)
         result = current_page_state(env).result

@@ -74,7 +74,7 @@ def keep_quotations(app: Sphinx, doctree: nodes.document) -> None:
             f"`{node.key}` is glued on {node.refdoc}: give its expectation there a `:name:`, and "
             "quote that here by `{printed}`"
         )
-        record(env, Outcome(Kind.UNDOCUMENTED, message=message, **at))
+        record(env, Outcome(Kind.QUOTATION, message=message, **at))
     copied = {
         id(number) for copy in doctree.findall(_is_copied) for number in copy.findall(quoted_number)
     }

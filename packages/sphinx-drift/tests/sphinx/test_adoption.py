@@ -76,6 +76,19 @@ def test_book_of_no_expectations_is_as_green_as_without_the_checker(book: Book) 
     assert built.last.startswith("nothing was checked, 1 output on 1 page has no expectation")
 
 
+def test_what_can_document_nothing_is_told_with_what_to_do(book: Book) -> None:
+    as_notebook = notebook(code("print(1)"), v4.new_markdown_cell("```{expected-output}\n1\n```"))
+    glues = cell("from myst_nb import glue\nglue('x', 1, display=False)", "x = 1")
+    shows = f"{cell('print(1)', '1')}\n\n```{{glue:any}} x\n:doc: a.md\n```"
+    put(book, "all", a_md=FRONT + glues, b_md=FRONT + shows)
+    book.configure(nb_custom_formats={"c.md": ["nbformat.reads", {"as_version": 4}]})
+    write(book.folder, {"c.md": writes(as_notebook)})
+    told = book.build()
+    assert {("b.md", "quotation"), ("c.md", "nested")} <= {(f.file, f.kind) for f in told.failures}
+    assert "write it below its example" not in told.stderr
+    assert "delete that entry" in told.stderr
+
+
 @pytest.mark.parametrize("mode", ["auto", "off"])
 def test_a_notebook_that_a_run_has_left_silent_is_counted_if_it_runs(mode: str, book: Book) -> None:
     put(book, a_ipynb=notebook(code("x = 1", count=1), code("pass", count=2)))
