@@ -13,8 +13,10 @@ if TYPE_CHECKING:  # a build starts its host without it
 _ONCE = "Matplotlib is building the font cache; this may take a moment.\n"
 """What a slow machine writes on stderr for the first page that imports Matplotlib, and no other."""
 _MOVES = r"(?P<start>\r|\x1b\[[01]?G|\x1b\[2K)|(?P<back>\x08)|(?P<erase>\x1b\[0?[JK])"
-_UP = r"\x1b\[(?P<up>\d{0,4})A"
+_UP = r"\x1b\[(?P<up>\d{0,4})[AF]"
 _MOVES_UP = rf"\n.*{_UP}"
+_BAR = re.compile(r"\r(?=[^\r\n]*\[(?:\d+:)?\d\d:\d\d[<,])")
+"""What begins a bar of tqdm: in place of a longer one, it would leave the rest of its rate."""
 _STEP = re.compile(
     rf"{_MOVES}|{_UP}|(?P<next>\n)|(?P<code>{ESCAPE.pattern})|[^\r\n\x08\x1b]+|(?s:.)"
 )
@@ -25,7 +27,8 @@ def on_screen(text: str) -> str:
     r"""Return what a terminal shows of a text in the end.
 
     Moves to the first column or up, backspaces and codes that erase a line, or the rest of it, are
-    carried out; the lines they are in lose their colors, and all lines where one moves up.
+    carried out; the lines they are in lose their colors, and all lines where one moves up. A bar of
+    tqdm takes the whole of its line.
 
     Examples:
         >>> on_screen("50%\r100%\nab\bc")
@@ -36,7 +39,7 @@ def on_screen(text: str) -> str:
         'epoch 2\nbatch 1'
 
     """
-    text = text.replace("\r\n", "\n")
+    text = _BAR.sub("\x1b[2K", text.replace("\r\n", "\n"))
     lines = [text] if re.search(_MOVES_UP, text) else text.split("\n")
     moves = re.compile(rf"{_MOVES}|{_MOVES_UP}")
     left = (_left_on_screen(line) if moves.search(line) else line for line in lines)
@@ -70,6 +73,7 @@ def _left_on_screen(text: str) -> str:
             del shown[column:]
         elif match["up"] is not None:
             row = max(row - int(match["up"] or 1), 0)
+            column *= match[0].endswith("A")
         elif match["next"]:
             row, column = row + 1, 0
             if row == len(lines):
