@@ -166,7 +166,7 @@ class VerifyingClient(NotebookClientBase):  # type: ignore[misc]
             if Path(path).is_file():
                 env.note_dependency(path)  # Sphinx reads the page again when the file changes
         page = choose_variants(page, execution.versions)
-        show_stored(self.notebook, stored)
+        show_stored(self.notebook, stored, page)
         settle_streams(self.notebook)
         if state.shows_text and page.complete and not page.is_notebook:
             widgets = widgets_as_text(self.notebook, page)

@@ -86,10 +86,13 @@ def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
                     yield Outcome(Kind.UNDOCUMENTED, cell.line, message=message, **where)
 
 
-def show_stored(notebook: NotebookNode, stored: Iterable[list[NotebookNode]]) -> None:
-    """Show the stored outputs of cells that were not executed, below a note that says so."""
-    for cell, outputs in zip(notebook.cells, stored, strict=True):
-        if outputs and cell.execution_count is None:
+def show_stored(notebook: NotebookNode, stored: Iterable[list[NotebookNode]], page: Page) -> None:
+    """Show what is stored of cells that weren't executed, below a note, and help that none got."""
+    lacking = {cell.index for cell in page.cells if any(e.may_lack for e in cell.expectations)}
+    for index, (cell, outputs) in enumerate(zip(notebook.cells, stored, strict=True)):
+        if index in lacking and cell.execution_count is not None:
+            cell.outputs = cell.outputs or outputs
+        elif outputs and cell.execution_count is None:
             note = {MIME_TYPES[Part.MARKDOWN]: f"*{_NOT_EXECUTED}*", PLAIN: _NOT_EXECUTED}
             warning: NotebookNode = v4.new_output("display_data", data=note)  # type: ignore[no-untyped-call]
             cell.outputs = [warning, *outputs]

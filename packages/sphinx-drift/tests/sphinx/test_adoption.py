@@ -109,6 +109,13 @@ def test_a_notebook_that_has_pictures_stored_alone_is_run(book: Book) -> None:
     assert {(failure.file, failure.kind) for failure in book.build().failures} == expected
 
 
+def test_help_that_a_run_is_not_given_stays_on_the_page(book: Book) -> None:
+    put(book, a_ipynb=notebook(code("len?", shown(text_plain="how many there are"), count=1)))
+    built = book.build(builder="text")
+    assert built.status == 0, built.stderr
+    assert "how many there are" in (built.outdir / "a.txt").read_text("utf-8")
+
+
 PO = 'msgid ""\nmsgstr "Content-Type: text/plain; charset=UTF-8"\n\n'
 
 
