@@ -157,4 +157,4 @@ def test_a_complete_page_shows_nothing_that_another_glues(book: Book) -> None:
     book.configure(drift_require=["b.md"])
     book.write("a.md", GLUES)
     book.write("b.md", "It is {glue:text}`a.md::it:.1%`.")
-    assert book.build().locations == {("b.md:7", "undocumented")}
+    assert book.build().locations == {("b.md:7", "quotation")}
