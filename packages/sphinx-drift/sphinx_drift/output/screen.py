@@ -14,7 +14,8 @@ _ONCE = "Matplotlib is building the font cache; this may take a moment.\n"
 """What a slow machine writes on stderr for the first page that imports Matplotlib, and no other."""
 _MOVES = r"(?P<start>\r|\x1b\[[01]?G|\x1b\[2K)|(?P<back>\x08)|(?P<erase>\x1b\[0?[JK])"
 _UP = r"\x1b\[(?P<up>\d{0,4})[AF]"
-_MOVES_UP = rf"\n.*{_UP}"
+_MOVES_UP = re.compile(rf"\n.*{_UP}")
+_REWRITES = re.compile(rf"{_MOVES}|{_MOVES_UP.pattern}")
 _BAR = re.compile(r"\r(?=[^\r\n]*\[(?:\d+:)?\d\d:\d\d[<,])")
 """What begins a bar of tqdm: in place of a longer one, it would leave the rest of its rate."""
 _STEP = re.compile(
@@ -40,9 +41,8 @@ def on_screen(text: str) -> str:
 
     """
     text = _BAR.sub("\x1b[2K", text.replace("\r\n", "\n"))
-    lines = [text] if re.search(_MOVES_UP, text) else text.split("\n")
-    moves = re.compile(rf"{_MOVES}|{_MOVES_UP}")
-    left = (_left_on_screen(line) if moves.search(line) else line for line in lines)
+    lines = [text] if _MOVES_UP.search(text) else text.split("\n")
+    left = (_left_on_screen(line) if _REWRITES.search(line) else line for line in lines)
     return without_links("\n".join(left))
 
 
