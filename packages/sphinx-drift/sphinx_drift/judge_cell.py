@@ -220,8 +220,8 @@ class CellCheck:
         cell, output, page = self.cell, self.output, self.run.page
         is_named = any(e.raises or e.part is Part.ALL for e in cell.expectations)
         if self._raised and not is_named:
-            # What a run has saved without the error fails, whatever the cell or the book allows.
-            fails = is_claim or (self.run.errors_fail and not cell.may_raise)
+            # A cell that may raise fails where a run has saved it without the error.
+            fails = is_claim if cell.may_raise else self.run.errors_fail
             is_wrong = fails or page.complete or cell.expectations
             kind = Kind.RAISED if is_wrong else Kind.NO_EXPECTATION
             return outcome_of(cell, kind, message=output.error)

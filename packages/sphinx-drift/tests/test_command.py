@@ -386,7 +386,7 @@ ALLOWED = {"mystnb": {"execution_allow_errors": True}}
 
 
 @pytest.mark.parametrize(
-    ("own", "count", "failures"), [({}, None, 2), (ALLOWED, None, 0), (ALLOWED, 2, 1)]
+    ("own", "count", "failures"), [({}, None, 2), (ALLOWED, None, 0), (ALLOWED, 2, 0)]
 )
 def test_error_of_a_cell_that_stored_nothing_fails(
     own: Any, count: int | None, failures: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -398,9 +398,7 @@ def test_error_of_a_cell_that_stored_nothing_fails(
     told = capsys.readouterr().out
     assert told.count(": raised") == failures
     assert "2 outputs verified on 2 pages" in told
-    found = re.search(r"\d outputs? on \d pages? (?=ha(?:s|ve) no expectation)", told)
-    counted = {0: "2 outputs on 2 pages ", 1: "1 output on 1 page "}
-    assert (found and found[0]) == counted.get(failures)
+    assert ("2 outputs on 2 pages have no expectation" in told) is (not failures)
 
 
 BAD_CELLS = (
