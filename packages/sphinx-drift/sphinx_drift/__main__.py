@@ -66,7 +66,9 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
     chosen_runner()
     requested = _requested(options)
     device = requested.pop("device", None)
-    paths = list(dict.fromkeys(find_pages(options.paths)))
+    named = set(map(_normalized, options.paths))
+    # A file counts once, however often and by whatever names it is given.
+    paths = list({_normalized(path): path for path in find_pages(options.paths)}.values())
     for pattern in requested.get("require", ()):
         if not any(map(pattern.matches, paths)):
             raise ValueError(f"--require: no page here matches {pattern.text!r}")
@@ -78,7 +80,7 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
         # A build may find a page there that isn't ours.
         if is_whole and not any(map(pattern.matches, folder.rglob("*"))):
             raise ValueError(f"require: no page matches {pattern.text!r}")
-    opened = [open_file(path, named=path in options.paths, **requested) for path in paths]
+    opened = [open_file(p, named=_normalized(p) in named, **requested) for p in paths]
     names = [file.result.file if isinstance(file, Checked) else file.task.path for file in opened]
     files = [*dict(zip(names, opened, strict=True)).values()]  # settings that fail do so once
     tasks = [file.task for file in files if isinstance(file, Opened)]
@@ -89,6 +91,11 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
     if len(paths) > 1:
         run_ahead(tasks)
     return books, files
+
+
+def _normalized(path: str | Path) -> str:
+    """Return a path without its ``..``; a link stays, since it may be another book's."""
+    return os.path.abspath(path)  # noqa: PTH100
 
 
 def _check(files: Sequence[Opened | Checked], options: argparse.Namespace) -> Iterator[Checked]:

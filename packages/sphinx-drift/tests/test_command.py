@@ -118,7 +118,8 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setattr(shared, "run_and_judge", crash)
     monkeypatch.chdir(tmp_path)
-    assert command.main([".", "named.md", "named.ipynb", "other.TXT", "-v"]) == 1
+    named = ["sub/../named.md", "named.md", "named.ipynb", "other.TXT"]
+    assert command.main([".", *named, str(tmp_path / "sub" / ".." / "named.ipynb"), ".", "-v"]) == 1
     out, err = capsys.readouterr()
     assert (tmp_path / "sub" / "runs").read_text() == "x"
     unreadable = ("broken.ipynb", "lacking.ipynb", "latin.md", "list.ipynb", "unmarked.md")
