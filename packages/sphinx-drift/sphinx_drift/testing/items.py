@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -100,7 +101,7 @@ def pytest_collect_file(
     kept = others if options.drift_doctests else collected
     if file_path.suffix == ".py":
         if options.drift_doctests and _has_examples(file_path):
-            return [*kept, _Module.from_parent(parent, path=file_path)]
+            return [_Module.from_parent(parent, path=file_path), *kept]
         return kept
     is_named = _is_named(file_path, parent.session)
     file = _File.from_parent(parent, path=file_path)
@@ -206,7 +207,7 @@ class _Module(pytest.Module):
 
     def collect(self) -> Iterator[pytest.Item]:
         try:
-            module = None if self.path.name in _WITH_EFFECTS else self.obj
+            module = None if self.path.name in _WITH_EFFECTS else self._import()
         except SystemExit as error:  # pytest would end with it, and with its status
             raise self.CollectError(f"the module can't be imported: {error!r}") from error
         except self.CollectError as error:
@@ -215,6 +216,13 @@ class _Module(pytest.Module):
                 pytest.skip(f"unable to import {self.path}", allow_module_level=True)
             raise
         return _docstrings(self, lambda: find_in_module(self.path, module))
+
+    def _import(self) -> Any:
+        """Import it after its packages, or ``importlib`` runs it again after they have."""
+        packages = takewhile(Path.is_file, (p / "__init__.py" for p in self.path.parents))
+        for path in reversed([*packages]):
+            _ = _Module.from_parent(self.parent, path=path).obj
+        return self.obj
 
 
 def _docstrings(

@@ -229,6 +229,22 @@ def test_package(mode: str, pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=2)
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("named", ["once", "once/inner.py"])
+def test_module_that_its_package_imports_is_run_once(
+    named: str, mode: str, pytester: pytest.Pytester
+) -> None:
+    pytester.mkpydir("once")
+    (pytester.path / "once" / "__init__.py").write_text(
+        "import once.inner\nfirst = once.inner.Thing\n"
+    )
+    inner = '""">>> import once\n>>> once.first is Thing\nTrue\n"""\n\nclass Thing: ...\n'
+    (pytester.path / "once" / "inner.py").write_text(inner)
+    pytester.syspathinsert()
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"--import-mode={mode}", named)
+    result.assert_outcomes(passed=1)
+
+
 def test_examples_have_the_names_that_conftest_gives_them(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         "import pytest\n\n@pytest.fixture(autouse=True)\n"
