@@ -16,8 +16,8 @@ _MOVES = r"(?P<start>\r|\x1b\[[01]?G|\x1b\[2K)|(?P<back>\x08)|(?P<erase>\x1b\[0?
 _UP = r"\x1b\[(?P<up>\d{0,4})[AF]"
 _MOVES_UP = re.compile(rf"\n.*{_UP}")
 _REWRITES = re.compile(rf"{_MOVES}|{_MOVES_UP.pattern}")
-_BAR = re.compile(r"\r(?=[^\r\n]*\[(?:\d+:)?\d\d:\d\d[<,])")
-"""What begins a bar of tqdm: in place of a longer one, it would leave the rest of its rate."""
+_BAR = re.compile(r"\[(?:\d+:)?\d\d:\d\d[<,]")
+"""What a bar of tqdm has. Its length is the clock's, and so is what a shorter text would leave."""
 _STEP = re.compile(
     rf"{_MOVES}|{_UP}|(?P<next>\n)|(?P<code>{ESCAPE.pattern})|[^\r\n\x08\x1b]+|(?s:.)"
 )
@@ -28,8 +28,8 @@ def on_screen(text: str) -> str:
     r"""Return what a terminal shows of a text in the end.
 
     Moves to the first column or up, backspaces and codes that erase a line, or the rest of it, are
-    carried out; the lines they are in lose their colors, and all lines where one moves up. A bar of
-    tqdm takes the whole of its line.
+    carried out; the lines they are in lose their colors, and all lines where one moves up. What is
+    written over a bar of tqdm takes the whole of its line.
 
     Examples:
         >>> on_screen("50%\r100%\nab\bc")
@@ -40,7 +40,7 @@ def on_screen(text: str) -> str:
         'epoch 2\nbatch 1'
 
     """
-    text = _BAR.sub("\x1b[2K", text.replace("\r\n", "\n"))
+    text = text.replace("\r\n", "\n")
     lines = [text] if _MOVES_UP.search(text) else text.split("\n")
     left = (_left_on_screen(line) if _REWRITES.search(line) else line for line in lines)
     return without_links("\n".join(left))
@@ -57,9 +57,24 @@ def without_links(text: str) -> str:
     return _NO_COLOR.sub("", text)
 
 
+class _Line(list[str]):
+    """The characters of a line."""
+
+    has_bar = False
+
+    def write(self, text: str, column: int) -> None:
+        """Write over what is there, or over all of it if that is a bar."""
+        if self.has_bar and not column:
+            self.clear()
+            self.has_bar = False
+        self.has_bar = self.has_bar or bool(_BAR.search(text))
+        self.extend(" " * (column - len(self)))
+        self[column : column + len(text)] = text
+
+
 def _left_on_screen(text: str) -> str:
     """Return what is left of one line, or of several where one moves up."""
-    lines: list[list[str]] = [[]]
+    lines = [_Line()]
     row = column = 0
     for match in _STEP.finditer(text):
         shown = lines[row]
@@ -77,10 +92,9 @@ def _left_on_screen(text: str) -> str:
         elif match["next"]:
             row, column = row + 1, 0
             if row == len(lines):
-                lines.append([])
+                lines.append(_Line())
         elif not match["code"]:
-            shown.extend(" " * (column - len(shown)))
-            shown[column : column + len(match[0])] = match[0]
+            shown.write(match[0], column)
             column += len(match[0])
     return "\n".join(map("".join, lines))
 
