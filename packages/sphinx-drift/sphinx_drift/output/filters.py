@@ -195,6 +195,10 @@ DEFAULTS = (
         ),
         *("time of tqdm", "<time>"),
     ),
+    Filter(  # Its width is what `ncols` leaves beside the rate; the percentage says the same.
+        re.compile(r"(?<=%\|)(?:[\u2588-\u258F]*|#*\d?) *(?=\| +\S{1,20}/\S{1,20} \[)"),
+        *("bar of tqdm", "<bar>"),
+    ),
     # Jupyter has tasks and threads of its own, of which it makes more or fewer.
     Filter(re.compile(r"(<Task \w+ name=')Task-\d+(?=')"), "number of a task", r"\1Task"),
     Filter(re.compile(r"\bThread-\d+(?= \([\w<>]+\))"), "number of a thread", "Thread"),

@@ -62,14 +62,17 @@ class _Line(list[str]):
 
     has_bar = False
 
-    def write(self, text: str, column: int) -> None:
-        """Write over what is there, or over all of it if that is a bar."""
+    def write(self, text: str, column: int) -> int:
+        """Write over what is there, or over all of it if that is a bar; return the next column."""
         if self.has_bar and not column:
             self.clear()
             self.has_bar = False
+            if text.isspace():  # it is as long as the bar was
+                return column
         self.has_bar = self.has_bar or bool(_BAR.search(text))
         self.extend(" " * (column - len(self)))
         self[column : column + len(text)] = text
+        return column + len(text)
 
 
 def _left_on_screen(text: str) -> str:
@@ -94,8 +97,7 @@ def _left_on_screen(text: str) -> str:
             if row == len(lines):
                 lines.append(_Line())
         elif not match["code"]:
-            shown.write(match[0], column)
-            column += len(match[0])
+            column = shown.write(match[0], column)
     return "\n".join(map("".join, lines))
 
 
