@@ -95,7 +95,10 @@ def _open(options: argparse.Namespace) -> tuple[list[Settings], list[Opened | Ch
 
 def _normalized(path: str | Path) -> str:
     """Return a path without its ``..``; a link stays, since it may be another book's."""
-    return os.path.abspath(path)  # noqa: PTH100
+    normalized = os.path.abspath(path)  # noqa: PTH100
+    # After a link to a folder, `..` is where the link leads.
+    is_same = os.path.realpath(normalized) == os.path.realpath(path)
+    return normalized if is_same else str(path)
 
 
 def _check(files: Sequence[Opened | Checked], options: argparse.Namespace) -> Iterator[Checked]:

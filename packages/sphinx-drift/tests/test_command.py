@@ -134,6 +134,16 @@ def test_each_file_is_reported_once_and_costs_no_other_its_result(
     assert len(re.findall(r"(?m)^::error.*sub/own\.ipynb:cell 2 \(line 2\): drift", out)) == 1
 
 
+def test_after_a_link_to_a_folder_two_dots_are_another_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, {"book/a": GOOD, "book/sub/b": GOOD, "other/a": GOOD})
+    (tmp_path / "other" / "sub").symlink_to(tmp_path / "book" / "sub")
+    names = ("other/sub/../a.md", "other/a.md", "other/../other/a.md")
+    assert command.main([str(tmp_path / name) for name in names]) == 0
+    assert "2 outputs verified on 2 pages" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("sign", ["pyvenv.cfg", "conda-meta/history"])
 def test_linked_folders_are_followed_and_environments_left_out(sign: str, tmp_path: Path) -> None:
     pages, made = tmp_path / "pages", tmp_path / "pages" / "made"

@@ -594,6 +594,18 @@ def test_a_complete_page_may_draw_or_hold_on_the_reference_alone_but_not_be_unch
     assert kinds(outcomes(unchecked, run)) == [Kind.UNCHECKED, Kind.NOTHING_CHECKED]
 
 
+@pytest.mark.parametrize(
+    ("tags", "expected"), [((), Kind.RAISED), (("remove-output",), Kind.NO_EXPECTATION)]
+)
+def test_an_error_of_a_complete_page_that_no_reader_is_shown_needs_no_expectation(
+    tags: tuple[str, ...], expected: Kind
+) -> None:
+    run = notebook(code("fail()", raised("E", "m"), tags=(*RAISING, *tags)))
+    silent = notebook(code("fail()", tags=(*RAISING, *tags)))
+    page = replace(read_notebook(silent), complete=True)
+    assert kinds(outcomes(page, run))[0] is expected
+
+
 @pytest.mark.parametrize("is_complete", [False, True])
 def test_a_notebook_without_any_output_though_its_cells_were_run_fails_once(
     *, is_complete: bool
