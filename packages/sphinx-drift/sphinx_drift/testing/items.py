@@ -215,6 +215,8 @@ class _Module(pytest.Module):
             if is_missing and self.config.getoption("doctest_ignore_import_errors", default=False):
                 pytest.skip(f"unable to import {self.path}", allow_module_level=True)
             raise
+        if module is not None:  # its own fixtures, for `getfixture` and those that are automatic
+            self.session._fixturemanager.parsefactories(self)  # noqa: SLF001
         return _docstrings(self, lambda: find_in_module(self.path, module))
 
     def _import(self) -> Any:

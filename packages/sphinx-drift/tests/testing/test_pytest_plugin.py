@@ -245,6 +245,15 @@ def test_module_that_its_package_imports_is_run_once(
     result.assert_outcomes(passed=1)
 
 
+def test_examples_have_the_fixtures_of_their_module(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_mine='""">>> getfixture("three")\n3\n>>> set_up\n[1]\n"""\nimport pytest\n\n'
+        "set_up = []\n\n@pytest.fixture\ndef three():\n    return 3\n\n"
+        "@pytest.fixture(autouse=True)\ndef one():\n    set_up.append(1)\n"
+    )
+    pytester.runpytest(*PLUGIN, "--drift-doctests").assert_outcomes(passed=1)
+
+
 def test_examples_have_the_names_that_conftest_gives_them(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         "import pytest\n\n@pytest.fixture(autouse=True)\n"
