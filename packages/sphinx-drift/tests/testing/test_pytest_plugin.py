@@ -133,8 +133,16 @@ def test_an_option_that_finds_nothing_beside_tests_is_told(
     result.stdout.fnmatch_lines(["nothing was checked in tests"])
     both = (*PLUGIN, option, "-k", "test_it", "tests", "docs/page.md", "src", *others)
     assert pytester.runpytest(*both).ret == pytest.ExitCode.OK
+    one = (*PLUGIN, option, "tests/test_it.py::test_it", *others)
+    assert pytester.runpytest(*one).ret == pytest.ExitCode.OK
     pytester.makeini(f"{ini} {option}")
     assert pytester.runpytest(*PLUGIN, *others).ret == pytest.ExitCode.OK
+
+
+def test_of_what_a_plugin_has_deselected_nothing_is_asked(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_it="def test_a():\n    pass\n\ndef test_b():\n    pass\n")
+    some = (*PLUGIN, "--drift-doctests", "--deselect", "test_it.py::test_b")
+    assert pytester.runpytest(*some).ret == pytest.ExitCode.OK
 
 
 @pytest.mark.parametrize(
