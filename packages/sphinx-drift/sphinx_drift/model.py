@@ -32,7 +32,7 @@ class Outcome:
     rounding: Verdict | None = None
     """The verdict of *portable* on a drift that *exact* found."""
     parts: tuple[Part, ...] = ()
-    """The parts of a cell's output that no expectation documents."""
+    """The parts of an output that nothing documents, or that another run made otherwise."""
     reference_only: str = ""
     """Why the documented output holds only on the reference environment, if so."""
     if_complete: bool = False

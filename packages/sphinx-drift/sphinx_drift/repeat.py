@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from nbformat import NotebookNode
 
-from sphinx_drift.compare.compare import compare
+from sphinx_drift.compare.compare import Verdict, compare
 from sphinx_drift.judge_cell import outcome_of, read_printed
 from sphinx_drift.kinds import Kind
 from sphinx_drift.model import Cell, Outcome, Page
@@ -31,13 +31,17 @@ def compare_runs(
         if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
             continue  # a notebook says it of a whole cell
         runs = [read_printed(cell, notebook) for notebook in (first, second)]
+        found: list[tuple[Part, Verdict, str, str]] = []
         for part in _parts_to_repeat(cell, runs, is_page=not page.is_notebook):
             once, again = (apply_filters(run.select(part), filters) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:
-                fields = {"documented": once, "executed": again, "verdict": verdict}
-                yield outcome_of(cell, Kind.UNREPEATABLE, **fields)  # type: ignore[arg-type]
-                break
+                found.append((part, verdict, once, again))
+        if found:
+            _, verdict, once, again = found[0]
+            fields: dict[str, object] = {"documented": once, "executed": again, "verdict": verdict}
+            fields["parts"] = tuple(part for part, *_ in found)
+            yield outcome_of(cell, Kind.UNREPEATABLE, **fields)  # type: ignore[arg-type]
 
 
 def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> list[Part]:

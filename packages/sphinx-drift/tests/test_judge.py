@@ -263,6 +263,7 @@ def test_runs_are_compared_but_for_what_is_unchecked() -> None:
     found = list(compare_runs(page, first, second, Execution(frozenset(range(4)))))
     assert [(o.kind, o.cell) for o in found] == [(Kind.UNREPEATABLE, cell) for cell in (2, 4)]
     assert [(d.documented, d.executed) for d in found[0].verdict.differences] == [("0.2", "0.3")]
+    assert found[0].parts == (Part.STDOUT,)
 
 
 def run_of(number: int, varies: str) -> NotebookNode:

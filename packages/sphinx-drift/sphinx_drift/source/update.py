@@ -93,13 +93,18 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
         and not (o.kind is Kind.RAISED and page.cells[o.cell - 1].expectations)
     ]
     raising = {o.cell for o in result.outcomes if o.kind is Kind.RAISED} - {o.cell for o in fixed}
-    varying = {o.cell for o in result.outcomes if o.kind is Kind.UNREPEATABLE} - raising
-    unchecked = _unchecked_cells(page, executed, fixed) | dict.fromkeys(varying, DIFFERS)
+    unchecked = _unchecked_cells(page, executed, fixed)
+    varying = {
+        o.cell: o.parts
+        for o in result.outcomes
+        if o.kind is Kind.UNREPEATABLE and o.cell not in raising | unchecked.keys()
+    }
+    unchecked |= dict.fromkeys(varying, DIFFERS)
     with_outputs = notebook_with_outputs if page.is_notebook else page_with_outputs
     # Readers of a notebook see what it has stored, what varies too.
     varies = () if page.is_notebook else (*filters, *DEFAULTS)
     replaced = (*varies, *machine_paths(path.absolute().parent))
-    after = with_outputs(before, Fixes(page, executed, fixed, unchecked, replaced))
+    after = with_outputs(before, Fixes(page, executed, fixed, unchecked, varying, replaced))
     if after == before:
         return None
     new = reread(after)

@@ -1,7 +1,7 @@
 """Write executed outputs into a MyST page, by position and never by search."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from nbformat import NotebookNode
@@ -25,8 +25,16 @@ class Fixes(NamedTuple):
     """What new outputs fix."""
     reasons: Mapping[int, str]
     """Why outputs can't be checked, by the numbers of their cells."""
+    varying: Mapping[int, Collection[Part]]
+    """The parts that differ between two runs, by the numbers of their cells."""
     filters: Sequence[Filter]
     """What is never written as it was printed."""
+
+    def reason(self, cell: Cell, part: Part) -> str:
+        """Return why a part of a cell can't be checked; nothing of a stream that was the same."""
+        varying = self.varying.get(cell.number)
+        is_same = varying and part in (Part.STDOUT, Part.STDERR) and part not in varying
+        return "" if is_same else self.reasons.get(cell.number, "")
 
 
 def page_with_outputs(text: str, fixes: Fixes) -> str:
@@ -38,8 +46,7 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
         is_claimed = any(expectation.raises for expectation in cell.expectations)
         raised = is_claimed or any(outcome.kind is Kind.RAISED for outcome in outcomes)
         output = read_outputs(fixes.executed.cells[cell.index].outputs, raised=raised)
-        reason = fixes.reasons.get(cell.number, "")
-        if reason and output.glued:
+        if cell.number in fixes.reasons and output.glued:
             continue  # it is shown where no mark can be, so it can't be unchecked
         for outcome in outcomes:
             if outcome.kind in (Kind.UNDOCUMENTED, Kind.RAISED):
@@ -48,7 +55,7 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
         texts = {o.line: _text(o) for o in outcomes if o.kind in (Kind.DRIFT, Kind.EMPTY)}
         for expectation in reversed(cell.expectations):
             block = slice(expectation.line - 1, expectation.end_line + 1)
-            why = "" if expectation.unchecked else reason
+            why = "" if expectation.unchecked else fixes.reason(cell, expectation.part)
             if why or expectation.line in texts:
                 new_text = texts.get(expectation.line, "")
                 lines[block] = _rewritten(lines[block], expectation, why, new_text)
@@ -120,7 +127,6 @@ def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, fixes: Fixe
     """Yield the lines of the expectations that a cell lacks."""
     is_raise_documented = any(expectation.raises for expectation in cell.expectations)
     raises = "" if is_raise_documented else output.error.partition(":")[0]
-    reason = fixes.reasons.get(cell.number, "")
     lacking = set(outcome.parts or output.parts)
     for part in _missing(cell, lacking, output):
         options = []
@@ -128,7 +134,7 @@ def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, fixes: Fixe
             options.append(f":{part}:" if part in FORMS else f":stream: {part}")
         if raises and part not in BESIDE:
             options.append(f":raises: {raises}")
-        if reason:
+        if reason := fixes.reason(cell, part):
             options.append(f":unchecked: {reason}")
         options += [""] * bool(options)
         rows = [] if reason else _rows(apply_filters(output.select(part), fixes.filters))

@@ -24,6 +24,7 @@ from sphinx_drift.judge import judge_page
 from sphinx_drift.kinds import Kind
 from sphinx_drift.model import Outcome, Page
 from sphinx_drift.output.filters import DEFAULTS, Filter, make_filter
+from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.update import Change, change_for
@@ -294,6 +295,15 @@ def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: P
     in_yaml = expected("6", options="---\nunchecked: it differs between two runs\nname: i\n---\n")
     after = one + expected("1") + three + new + four + old + named + own + six + in_yaml
     assert changed(path, *differs).after == FRONT + after
+
+
+def test_a_stream_that_two_runs_printed_alike_is_checked(tmp_path: Path) -> None:
+    one, streams = cell("print(1)"), [f":stream: std{end}\n\n" for end in ("out", "err")]
+    path = put(tmp_path, one, *(expected("2", options=stream) for stream in streams))
+    differs = Outcome(Kind.UNREPEATABLE, 1, cell=1, parts=(Part.STDERR,))
+    unchecked = f":unchecked: it differs between two runs\n{streams[1]}"
+    documented = expected("1", options=streams[0]) + expected("2", options=unchecked)
+    assert changed(path, differs).after == FRONT + one + documented
 
 
 def test_what_raises_where_an_output_is_documented_is_left_to_its_author(tmp_path: Path) -> None:
