@@ -198,8 +198,8 @@ def _to_decide(file: Checked) -> Iterator[str]:
     result = _remaining(file)
     for cell, error in sorted(_errors(file.result) - _errors(result)):
         yield safe_line(f"  {result.file}: cell {cell}: recorded {error}")
-    for outcome in _undecided(result):
-        yield f"  {result.file}: cell {outcome.cell}: {outcome.message}"
+    for cell, reason in dict.fromkeys((o.cell, o.message) for o in _undecided(result)):
+        yield f"  {result.file}: cell {cell}: {reason}"
 
 
 def _parser() -> argparse.ArgumentParser:

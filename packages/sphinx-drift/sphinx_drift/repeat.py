@@ -51,6 +51,8 @@ def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> l
     free = included_in(unchecked) | cell.hidden
     if unchecked & OF_VALUES:
         free |= {Part.PICTURE, *FORMS}  # which show a value as well
+    if unchecked & {*FORMS}:
+        free |= {Part.VALUE}
     if is_page and (checked | unchecked) & {*OF_VALUES, *FORMS}:
         free |= {*FORMS}  # of a value, a page shows what it documents alone
     if Part.TRACEBACK in free and any(run.error for run in runs):

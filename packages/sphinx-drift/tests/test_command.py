@@ -421,6 +421,10 @@ BAD_CELLS = (
     "import warnings\nwarnings.warn('w')",
     "%time 1",
     "!pip install --help",
+    (
+        "import random\nclass B:\n    def __repr__(self): return f'{random.random()} of B'\n"
+        "    def _repr_html_(self): return f'<b>{self!r}</b>'\nprint(random.random())\nB()"
+    ),
     "print('7 at', object())",
 )
 
@@ -441,6 +445,7 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
         f"  {path}: cell 1: recorded ZeroDivisionError: division by zero\n"
         f"  {path}: cell 2: it differs between two runs\n"
         f"  {path}: cell 5: it can't be written so that it reads the same\n"
+        f"  {path}: cell 9: it differs between two runs\n"
     )
     written = path.read_text("utf-8")
     assert "it differs between two runs" in written

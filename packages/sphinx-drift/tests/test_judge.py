@@ -294,6 +294,8 @@ def run_of(number: int, varies: str) -> NotebookNode:
         ([Part.STDERR], [Part.MAIN], "error", 1),
         ([Part.HTML], [], "stdout", 1),
         ([Part.HTML], [], "html", 0),
+        ([Part.HTML], [], "text, html", 0),
+        ([Part.HTML], [Part.VALUE], "text, html", 1),
         ([], [], "html", 1),
         ([], [Part.HTML], "text", 1),
         ([], [Part.MAIN], "html", 0),

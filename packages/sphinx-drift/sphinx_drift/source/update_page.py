@@ -10,7 +10,14 @@ from sphinx_drift.compare.lexer import plain
 from sphinx_drift.kinds import Kind
 from sphinx_drift.model import Cell, Expectation, Outcome, Page
 from sphinx_drift.output.filters import Filter, apply_filters
-from sphinx_drift.output.printed_text import BESIDE, FORMS, Part, Printed, read_outputs
+from sphinx_drift.output.printed_text import (
+    BESIDE,
+    FORMS,
+    Part,
+    Printed,
+    included_in,
+    read_outputs,
+)
 from sphinx_drift.source.markdown import DIRECTIVE, NEWLINE, find_opening
 
 
@@ -30,11 +37,12 @@ class Fixes(NamedTuple):
     filters: Sequence[Filter]
     """What is never written as it was printed."""
 
-    def reason(self, cell: Cell, part: Part) -> str:
-        """Return why a part of a cell can't be checked; nothing of a stream that was the same."""
-        varying = self.varying.get(cell.number)
-        is_same = varying and part in (Part.STDOUT, Part.STDERR) and part not in varying
-        return "" if is_same else self.reasons.get(cell.number, "")
+    def reason(self, number: int, part: Part) -> str:
+        """Return why a part of a numbered cell can't be checked; nothing if two runs agree."""
+        varying = {*self.varying.get(number, ())}
+        shown = included_in({part}) | ({Part.VALUE} if part in FORMS else set())
+        is_same = varying and varying.isdisjoint(shown)
+        return "" if is_same else self.reasons.get(number, "")
 
 
 def page_with_outputs(text: str, fixes: Fixes) -> str:
@@ -55,7 +63,7 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
         texts = {o.line: _text(o) for o in outcomes if o.kind in (Kind.DRIFT, Kind.EMPTY)}
         for expectation in reversed(cell.expectations):
             block = slice(expectation.line - 1, expectation.end_line + 1)
-            why = "" if expectation.unchecked else fixes.reason(cell, expectation.part)
+            why = "" if expectation.unchecked else fixes.reason(cell.number, expectation.part)
             if why or expectation.line in texts:
                 new_text = texts.get(expectation.line, "")
                 lines[block] = _rewritten(lines[block], expectation, why, new_text)
@@ -127,14 +135,15 @@ def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, fixes: Fixe
     """Yield the lines of the expectations that a cell lacks."""
     is_raise_documented = any(expectation.raises for expectation in cell.expectations)
     raises = "" if is_raise_documented else output.error.partition(":")[0]
-    lacking = set(outcome.parts or output.parts)
+    drawn = [Part.PICTURE] if output.draws_text else []
+    lacking = set(outcome.parts or [*output.parts, *drawn])
     for part in _missing(cell, lacking, output):
         options = []
         if part not in (Part.ALL, Part.MAIN):
             options.append(f":{part}:" if part in FORMS else f":stream: {part}")
         if raises and part not in BESIDE:
             options.append(f":raises: {raises}")
-        if reason := fixes.reason(cell, part):
+        if reason := fixes.reason(cell.number, part):
             options.append(f":unchecked: {reason}")
         options += [""] * bool(options)
         rows = [] if reason else _rows(apply_filters(output.select(part), fixes.filters))

@@ -174,9 +174,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     ours = {end for end, reports in stats for report in reports if _summary_of(report)}
     # An option that a project's file adds to every run doesn't ask for this, and a choice
     # of tests may have none of ours.
-    options = [
-        config.getoption(name, None) for name in ("keyword", "markexpr", "lf", "collectonly")
-    ]
+    names = ("keyword", "markexpr", "lf", "stepwise", "deselect", "collectonly")
+    options = [config.getoption(name, None) for name in names]
     is_choice = any((*options, "deselected" in reporter.stats, "::" in " ".join(config.args)))
     is_asked = {"--drift", "--drift-doctests"} & {*config.invocation_params.args} and not is_choice
     if "passed" not in ours and (ours or is_asked):

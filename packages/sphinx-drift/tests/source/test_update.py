@@ -28,6 +28,7 @@ from sphinx_drift.output.printed_text import Part
 from sphinx_drift.run.results import Execution
 from sphinx_drift.source.read_source import load
 from sphinx_drift.source.update import Change, change_for
+from sphinx_drift.source.update_page import Fixes
 from sphinx_drift.writing import irreversible, write
 
 _COMMAND = re.compile(r"(?s)\A%%.*|(?m:^[!%])(?:\\\n|[^\n])*")
@@ -297,13 +298,24 @@ def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: P
     assert changed(path, *differs).after == FRONT + after
 
 
-def test_a_stream_that_two_runs_printed_alike_is_checked(tmp_path: Path) -> None:
-    one, streams = cell("print(1)"), [f":stream: std{end}\n\n" for end in ("out", "err")]
-    path = put(tmp_path, one, *(expected("2", options=stream) for stream in streams))
-    differs = Outcome(Kind.UNREPEATABLE, 1, cell=1, parts=(Part.STDERR,))
-    unchecked = f":unchecked: it differs between two runs\n{streams[1]}"
-    documented = expected("1", options=streams[0]) + expected("2", options=unchecked)
-    assert changed(path, differs).after == FRONT + one + documented
+@pytest.mark.parametrize(
+    ("documented", "varying", "unchecked"),
+    [
+        ("stdout stderr", "stderr", "stderr"),
+        ("all picture", "picture", "picture"),
+        ("all picture", "stdout", "all"),
+        ("main stderr", "value", "main"),
+        ("stdout html", "stdout", "stdout"),
+        ("stdout html", "value html", "html"),
+        ("stdout html", "value", "html"),
+    ],
+)
+def test_what_two_runs_print_alike_is_checked(
+    documented: str, varying: str, unchecked: str
+) -> None:
+    parts = [Part(name) for name in varying.split()]
+    fixes = Fixes(Page(), notebook(), (), {1: "it differs"}, {1: parts}, ())
+    assert [n for n in documented.split() if fixes.reason(1, Part(n))] == unchecked.split()
 
 
 def test_what_raises_where_an_output_is_documented_is_left_to_its_author(tmp_path: Path) -> None:

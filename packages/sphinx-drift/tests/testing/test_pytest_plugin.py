@@ -139,9 +139,12 @@ def test_an_option_that_finds_nothing_beside_tests_is_told(
     assert pytester.runpytest(*PLUGIN, *others).ret == pytest.ExitCode.OK
 
 
-def test_of_what_a_plugin_has_deselected_nothing_is_asked(pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize("others", [(), ("-n", "1", "-p", "xdist")])
+def test_of_tests_that_are_deselected_nothing_is_asked(
+    others: tuple[str, ...], pytester: pytest.Pytester
+) -> None:
     pytester.makepyfile(test_it="def test_a():\n    pass\n\ndef test_b():\n    pass\n")
-    some = (*PLUGIN, "--drift-doctests", "--deselect", "test_it.py::test_b")
+    some = (*PLUGIN, "--drift-doctests", "--deselect", "test_it.py::test_b", *others)
     assert pytester.runpytest(*some).ret == pytest.ExitCode.OK
 
 
