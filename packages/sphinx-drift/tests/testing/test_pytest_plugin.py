@@ -139,13 +139,29 @@ def test_an_option_that_finds_nothing_beside_tests_is_told(
     assert pytester.runpytest(*PLUGIN, *others).ret == pytest.ExitCode.OK
 
 
-@pytest.mark.parametrize("others", [(), ("-n", "1", "-p", "xdist")])
-def test_of_tests_that_are_deselected_nothing_is_asked(
-    others: tuple[str, ...], pytester: pytest.Pytester
+BY_CONFTEST = """
+def pytest_collection_modifyitems(config, items):
+    config.hook.pytest_deselected(items=[i for i in items if i.name == {0!r}])
+    items[:] = [i for i in items if i.name != {0!r}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("deselected", "options", "ret"),
+    [
+        ("", ("--deselect", "mine.py::mine"), pytest.ExitCode.OK),
+        ("", ("--deselect", "mine.py::mine", "-n", "1", "-p", "xdist"), pytest.ExitCode.OK),
+        ("mine", (), pytest.ExitCode.OK),
+        ("test_b", ("test_it.py",), pytest.ExitCode.NO_TESTS_COLLECTED),
+    ],
+)
+def test_nothing_is_asked_where_docstrings_are_deselected(
+    deselected: str, options: tuple[str, ...], ret: int, pytester: pytest.Pytester
 ) -> None:
-    pytester.makepyfile(test_it="def test_a():\n    pass\n\ndef test_b():\n    pass\n")
-    some = (*PLUGIN, "--drift-doctests", "--deselect", "test_it.py::test_b", *others)
-    assert pytester.runpytest(*some).ret == pytest.ExitCode.OK
+    test_it = "def test_a():\n    pass\n\ndef test_b():\n    pass\n"
+    pytester.makepyfile(mine='""">>> 1\n1\n"""\n', test_it=test_it)
+    pytester.makeconftest(BY_CONFTEST.format(deselected))
+    assert pytester.runpytest(*PLUGIN, "--drift-doctests", *options).ret == ret
 
 
 @pytest.mark.parametrize(
