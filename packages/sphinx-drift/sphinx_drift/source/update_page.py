@@ -161,6 +161,8 @@ def _missing(cell: Cell, lacking: set[Part], output: Printed) -> list[Part]:
     missing = lacking
     if forms and all(value.forms for value in values) and not output.error:
         missing = lacking - {Part.VALUE}
+    elif Part.STDOUT in cell.hidden and not output.error:
+        missing = lacking - cell.hidden
     elif not cell.expectations and (lacking - {Part.PICTURE} or output.error):
         everything = Part.ALL if cell.has_stderr else Part.MAIN
         missing = {everything} | (lacking & {Part.PICTURE})
