@@ -28,8 +28,8 @@ def on_screen(text: str) -> str:
     r"""Return what a terminal shows of a text in the end.
 
     Moves to the first column or up, backspaces and codes that erase a line, or the rest of it, are
-    carried out; the lines they are in lose their colors, and all lines where one moves up. What is
-    written over a bar of tqdm takes the whole of its line.
+    carried out; the lines they are in lose their colors, and all lines where one moves up. A bar
+    of tqdm takes the whole of its line, and so does what is written over it.
 
     Examples:
         >>> on_screen("50%\r100%\nab\bc")
@@ -63,13 +63,14 @@ class _Line(list[str]):
     has_bar = False
 
     def write(self, text: str, column: int) -> int:
-        """Write over what is there, or over all of it if that is a bar; return the next column."""
-        if self.has_bar and not column:
+        """Write over what is there, or all of it if either is a bar; return the next column."""
+        had_bar, is_bar = self.has_bar, bool(_BAR.search(text))
+        if (had_bar or is_bar) and not column:
             self.clear()
             self.has_bar = False
-            if text.isspace():  # it is as long as the bar was
+            if had_bar and text.isspace():  # it is as long as the bar was
                 return column
-        self.has_bar = self.has_bar or bool(_BAR.search(text))
+        self.has_bar = self.has_bar or is_bar
         self.extend(" " * (column - len(self)))
         self[column : column + len(text)] = text
         return column + len(text)
