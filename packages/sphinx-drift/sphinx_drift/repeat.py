@@ -39,9 +39,14 @@ def compare_runs(
                 found.append((part, verdict, once, again))
         if found:
             _, verdict, once, again = found[0]
-            fields: dict[str, object] = {"documented": once, "executed": again, "verdict": verdict}
-            fields["parts"] = tuple(part for part, *_ in found)
-            yield outcome_of(cell, Kind.UNREPEATABLE, **fields)  # type: ignore[arg-type]
+            yield outcome_of(
+                cell,
+                Kind.UNREPEATABLE,
+                documented=once,
+                executed=again,
+                verdict=verdict,
+                parts=tuple(part for part, *_ in found),
+            )
 
 
 def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> list[Part]:
