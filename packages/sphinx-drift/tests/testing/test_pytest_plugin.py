@@ -127,10 +127,11 @@ def test_an_option_that_finds_nothing_beside_tests_is_told(
     pytester.makepyfile(**{"tests/test_it": "def test_it():\n    pass\n"})
     write(Path(), {"docs/page": FRONT + cell("print(1)", "1"), "src/mine.py": MODULE})
     ini = "[pytest]\ntestpaths = tests\naddopts = -p no:hypothesispytest"
-    pytester.makeini(ini)
-    result = pytester.runpytest(*PLUGIN, option, *others)
-    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
-    result.stdout.fnmatch_lines(["nothing was checked in tests"])
+    for every_run in ("", "-k test_"):
+        pytester.makeini(f"{ini} {every_run}")
+        result = pytester.runpytest(*PLUGIN, option, *others)
+        assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+        result.stdout.fnmatch_lines(["nothing was checked in tests"])
     both = (*PLUGIN, option, "-k", "test_it", "tests", "docs/page.md", "src", *others)
     assert pytester.runpytest(*both).ret == pytest.ExitCode.OK
     one = (*PLUGIN, option, "tests/test_it.py::test_it", *others)
@@ -162,6 +163,17 @@ def test_nothing_is_asked_where_docstrings_are_deselected(
     pytester.makepyfile(mine='""">>> 1\n1\n"""\n', test_it=test_it)
     pytester.makeconftest(BY_CONFTEST.format(deselected))
     assert pytester.runpytest(*PLUGIN, "--drift-doctests", *options).ret == ret
+
+
+def test_examples_that_are_expected_to_fail_were_checked(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(mine='""">>> 1\n2\n"""\n')
+    pytester.makeconftest(
+        "import pytest\n\ndef pytest_collection_modifyitems(items):\n"
+        "    items[0].add_marker(pytest.mark.xfail)\n"
+    )
+    result = pytester.runpytest(*PLUGIN, "--drift-doctests")
+    result.assert_outcomes(xfailed=1)
+    assert result.ret == pytest.ExitCode.OK
 
 
 @pytest.mark.parametrize(
