@@ -174,10 +174,8 @@ class CellCheck:
         raised = error.partition(":")[0].rpartition(".")[2]
         if claimed and claimed.rpartition(".")[2] != raised:
             return Kind.NOT_RAISED, f"expected {claimed}, got {error or 'no error'}"
-        part = expectation.part
-        glued = self.output.glued.get(part if part is Part.PICTURE else Part.VALUE, ())
-        is_waived = expectation.unchecked or expectation.reference_only
-        if glued and is_waived and part not in (Part.STDOUT, Part.STDERR, Part.TRACEBACK):
+        part, glued = expectation.part, self.output.glued_in(expectation.part)
+        if glued and (expectation.unchecked or expectation.reference_only):
             return Kind.QUOTATION, _unchecked_glue(glued)
         if not (executed.strip() or expectation.may_lack):
             where = f"{'as' if part in BESIDE else 'on'} {part.value}"

@@ -95,7 +95,7 @@ class Kind(Enum):
     )
     UNREPEATABLE = (
         "a cell printed something else when it was run a second time",
-        "seed the generator in the same cell, filter what varies, or say `:unchecked: reason`",
+        "seed it in the same cell, filter what varies, or say `:unchecked: reason` if not glued",
     )
     UNREADABLE = (
         "a file or a docstring can't be read",

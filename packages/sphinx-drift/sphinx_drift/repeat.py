@@ -31,21 +31,22 @@ def compare_runs(
         if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
             continue  # a notebook says it of a whole cell
         runs = [read_printed(cell, notebook) for notebook in (first, second)]
-        found: list[tuple[Part, Verdict, str, str]] = []
-        for part in _parts_to_repeat(cell, runs, is_page=not page.is_notebook):
+        differing: dict[Part, tuple[str, str, Verdict]] = {}
+        for part in Part:
             once, again = (apply_filters(run.select(part), filters) for run in runs)
             verdict = compare(once, again)
             if not verdict.same:
-                found.append((part, verdict, once, again))
-        if found:
-            _, verdict, once, again = found[0]
+                differing[part] = once, again, verdict
+        to_repeat = _parts_to_repeat(cell, runs, is_page=not page.is_notebook)
+        if found := [differing[part] for part in to_repeat if part in differing]:
+            once, again, verdict = found[0]
             yield outcome_of(
                 cell,
                 Kind.UNREPEATABLE,
                 documented=once,
                 executed=again,
                 verdict=verdict,
-                parts=tuple(part for part, *_ in found),
+                parts=tuple(differing),
             )
 
 
@@ -56,8 +57,9 @@ def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> l
     free = included_in(unchecked) | cell.hidden
     if unchecked & OF_VALUES:
         free |= {Part.PICTURE, *FORMS}  # which show a value as well
-    if unchecked & {*FORMS}:
-        free |= {Part.VALUE}
+    values = [value for run in runs for value in run.values]
+    if unchecked & {*FORMS} or all(checked & value.forms.keys() for value in values):
+        free |= {Part.VALUE}  # which is shown in its forms
     if is_page and (checked | unchecked) & {*OF_VALUES, *FORMS}:
         free |= {*FORMS}  # of a value, a page shows what it documents alone
     if Part.TRACEBACK in free and any(run.error for run in runs):

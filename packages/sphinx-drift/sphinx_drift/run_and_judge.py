@@ -69,18 +69,19 @@ def run_and_judge(task: Task) -> tuple[PageResult, Execution, Callable[[Page], P
         else:
             in_full = None
             result = replace(result, outcomes=add_hints(result.outcomes, judged.outcomes))
-    if execution.failure is None:
-        differing = [o for again in repetitions for o in _differing(task, execution, again)]
-        result = replace(result, outcomes=(*result.outcomes, *differing))
+    is_repeatable = execution.failure is None
+    runs = [_run_again(task, execution, again) for again in repetitions if is_repeatable]
+    result = _with_differing(result, task, execution, runs)
     if settings.cache and not execution.since:
         is_right = not result.failed
         key = cache.keep(notebook, request, execution, settings.cache, is_right=is_right)
         execution = replace(execution, cache_key=key)
-    return (
-        result,
-        execution,
-        lambda page: judge_run(task._replace(page=page), execution, in_full),
-    )
+
+    def rejudge(page: Page) -> PageResult:
+        other = task._replace(page=page)
+        return _with_differing(judge_run(other, execution, in_full), other, execution, runs)
+
+    return result, execution, rejudge
 
 
 def _stopping(page: Page, execution: Execution) -> Iterator[Outcome]:
@@ -140,13 +141,29 @@ def _printed_in_full(task: Task, execution: Execution) -> NotebookNode:
     return notebook
 
 
-def _differing(task: Task, execution: Execution, request: Request) -> Iterable[Outcome]:
-    """Run a page once more, with other entropy, and return what it prints otherwise."""
+def _run_again(
+    task: Task, execution: Execution, request: Request
+) -> tuple[NotebookNode, Execution]:
+    """Run a page once more, with other entropy; return its notebook and how its cells ended."""
     second = _copied(task.notebook, execution)
-    repeated = run.execute(second, request)
+    return second, run.execute(second, request)
+
+
+def _with_differing(
+    result: PageResult,
+    task: Task,
+    execution: Execution,
+    runs: Iterable[tuple[NotebookNode, Execution]],
+) -> PageResult:
+    """Return a result with what a page printed otherwise when it was run again."""
     here = choose_variants(task.page, execution.versions)
     filters = (*task.settings.filters, *DEFAULTS)
-    return compare_runs(here, task.notebook, second, repeated, filters)
+    differing = [
+        outcome
+        for second, repeated in runs
+        for outcome in compare_runs(here, task.notebook, second, repeated, filters)
+    ]
+    return replace(result, outcomes=(*result.outcomes, *differing))
 
 
 def run_ahead(tasks: Iterable[Task]) -> set[Path]:

@@ -263,7 +263,7 @@ def test_runs_are_compared_but_for_what_is_unchecked() -> None:
     found = list(compare_runs(page, first, second, Execution(frozenset(range(4)))))
     assert [(o.kind, o.cell) for o in found] == [(Kind.UNREPEATABLE, cell) for cell in (2, 4)]
     assert [(d.documented, d.executed) for d in found[0].verdict.differences] == [("0.2", "0.3")]
-    assert found[0].parts == (Part.STDOUT,)
+    assert found[0].parts == (Part.ALL, Part.MAIN, Part.STDOUT)
 
 
 def run_of(number: int, varies: str) -> NotebookNode:
@@ -272,6 +272,8 @@ def run_of(number: int, varies: str) -> NotebookNode:
     book = printing([(name, f"E: {number * (name in varies)}") for name in names])
     text, html = (f"x {number * (name in varies)}" for name in ("text", "html"))
     book.cells[0].outputs += showing(plain=text, html=html).cells[0].outputs
+    if "beside" in varies:
+        book.cells[0].outputs += showing(plain=text).cells[0].outputs
     return book
 
 
@@ -297,7 +299,8 @@ def run_of(number: int, varies: str) -> NotebookNode:
         ([Part.HTML], [], "text, html", 0),
         ([Part.HTML], [Part.VALUE], "text, html", 1),
         ([], [], "html", 1),
-        ([], [Part.HTML], "text", 1),
+        ([], [Part.HTML], "text", 0),
+        ([], [Part.HTML], "text beside one without a form", 1),
         ([], [Part.MAIN], "html", 0),
         ([], [Part.MAIN, Part.HTML], "html", 1),
         ([], [Part.STDOUT], "html", 1),

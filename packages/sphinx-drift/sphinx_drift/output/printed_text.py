@@ -140,6 +140,12 @@ class Printed:
                     return what
         return ""
 
+    def glued_in(self, part: Part) -> list[str]:
+        """Name what the text of a part holds and another place shows, which can have no mark."""
+        if part in (Part.STDOUT, Part.STDERR, Part.TRACEBACK):
+            return []
+        return self.glued.get(part if part is Part.PICTURE else Part.VALUE, [])
+
     @property
     def drawn(self) -> Drawn:
         """What it shows that is no text."""

@@ -117,13 +117,6 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     for outcome in judged.outcomes:
         if outcome.kind in (Kind.DRIFT, Kind.EMPTY) and outcome.cell not in unchecked:
             return Change(path, before, refused=f"what cell {outcome.cell} prints: {NO_TEXT}")
-    still_varying = (
-        replace(o, line=new.cells[o.cell - 1].line, cell_line=new.cells[o.cell - 1].line)
-        for o in result.outcomes
-        if o.kind is Kind.UNREPEATABLE and not page.is_notebook
-        if not any(e.unchecked for e in new.cells[o.cell - 1].expectations)
-    )
-    judged = replace(judged, outcomes=(*judged.outcomes, *still_varying))
     telling = sorted(set(names_in(after)) - set(names_in(before)))
     notes = (
         *outdated_numbers(path, after, new, executed, result.outcomes),

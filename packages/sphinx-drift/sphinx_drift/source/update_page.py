@@ -40,8 +40,7 @@ class Fixes(NamedTuple):
     def reason(self, number: int, part: Part) -> str:
         """Return why a part of a numbered cell can't be checked; nothing if two runs agree."""
         varying = {*self.varying.get(number, ())}
-        shown = included_in({part}) | ({Part.VALUE} if part in FORMS else set())
-        is_same = varying and varying.isdisjoint(shown)
+        is_same = varying and varying.isdisjoint(included_in({part}))
         return "" if is_same else self.reasons.get(number, "")
 
 
@@ -54,8 +53,6 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
         is_claimed = any(expectation.raises for expectation in cell.expectations)
         raised = is_claimed or any(outcome.kind is Kind.RAISED for outcome in outcomes)
         output = read_outputs(fixes.executed.cells[cell.index].outputs, raised=raised)
-        if cell.number in fixes.reasons and output.glued:
-            continue  # it is shown where no mark can be, so it can't be unchecked
         for outcome in outcomes:
             if outcome.kind in (Kind.UNDOCUMENTED, Kind.RAISED):
                 new = _new_expectations(cell, outcome, output, fixes)
@@ -64,6 +61,8 @@ def page_with_outputs(text: str, fixes: Fixes) -> str:
         for expectation in reversed(cell.expectations):
             block = slice(expectation.line - 1, expectation.end_line + 1)
             why = "" if expectation.unchecked else fixes.reason(cell.number, expectation.part)
+            if why and output.glued_in(expectation.part):
+                continue  # where it is shown no mark can be, so it can't be unchecked
             if why or expectation.line in texts:
                 new_text = texts.get(expectation.line, "")
                 lines[block] = _rewritten(lines[block], expectation, why, new_text)
@@ -137,33 +136,40 @@ def _new_expectations(cell: Cell, outcome: Outcome, output: Printed, fixes: Fixe
     raises = "" if is_raise_documented else output.error.partition(":")[0]
     drawn = [Part.PICTURE] if output.draws_text else []
     lacking = set(outcome.parts or [*output.parts, *drawn])
-    for part in _missing(cell, lacking, output):
+    for part in _missing(cell, lacking, output, {*fixes.varying.get(cell.number, ())}):
+        reason = fixes.reason(cell.number, part)
+        if reason and output.glued_in(part):
+            continue
         options = []
         if part not in (Part.ALL, Part.MAIN):
             options.append(f":{part}:" if part in FORMS else f":stream: {part}")
         if raises and part not in BESIDE:
             options.append(f":raises: {raises}")
-        if reason := fixes.reason(cell.number, part):
+        if reason:
             options.append(f":unchecked: {reason}")
         options += [""] * bool(options)
         rows = [] if reason else _rows(apply_filters(output.select(part), fixes.filters))
         yield from _block(f"```{{{DIRECTIVE}}}", options, rows)
 
 
-def _missing(cell: Cell, lacking: set[Part], output: Printed) -> list[Part]:
+def _missing(
+    cell: Cell, lacking: set[Part], output: Printed, varying: Collection[Part]
+) -> list[Part]:
     """Return the parts of an output that new expectations document.
 
     Values that all have a form, such as a table's HTML, are documented in it alone: it is what a
-    reader sees. Beside a value that has none, they are documented as text too.
+    reader sees. Beside a value that has none, they are documented as text too. What varies stands
+    apart from what doesn't, which can be checked.
     """
     values = output.values if Part.VALUE in lacking else []
     forms = {next(iter(value.forms)) for value in values if value.forms}
-    missing = lacking
+    missing, texts = lacking, lacking - {Part.PICTURE}
+    is_parted = not texts.isdisjoint(varying) and (output.glued or not texts <= {*varying})
     if forms and all(value.forms for value in values) and not output.error:
         missing = lacking - {Part.VALUE}
     elif Part.STDOUT in cell.hidden and not output.error:
         missing = lacking - cell.hidden
-    elif not cell.expectations and (lacking - {Part.PICTURE} or output.error):
+    elif not cell.expectations and (output.error or (texts and not is_parted)):
         everything = Part.ALL if cell.has_stderr else Part.MAIN
         missing = {everything} | (lacking & {Part.PICTURE})
     missing = missing | (forms - {expectation.part for expectation in cell.expectations})

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from nbformat.v4.rwbase import split_lines
-from notebooks import code, notebook, raised, stream, value
+from notebooks import code, glued, notebook, raised, stream, value
 from small_book import FRONT, expected
 
 from sphinx_drift.judge import judge_page
@@ -37,7 +37,7 @@ _COMMAND = re.compile(r"(?s)\A%%.*|(?m:^[!%])(?:\\\n|[^\n])*")
 def run(path: Path, *filters: Filter) -> tuple[Any, ...]:
     """Run a page's cells here, which is quicker than in a kernel, and check it.
 
-    A cell names what it `displayed`, and the error that it `raised`.
+    A cell names what it `displayed`, the texts that it `glues`, and the error that it `raised`.
     """
     loaded = load(path)
     assert loaded
@@ -55,6 +55,8 @@ def run(path: Path, *filters: Filter) -> tuple[Any, ...]:
         ]
         data = space.pop("displayed", ())
         outputs += [nbformat.v4.new_output("display_data", data=each) for each in data]
+        texts = space.pop("glues", {}).items()
+        outputs += [glued({"text/plain": text}, name=name) for name, text in texts]
         if "raised" not in space:
             succeeded.add(cell.index)
         for name, message in space.pop("raised", {}).items():
@@ -213,6 +215,7 @@ TEXT = {"text/plain": "3 rows"}
 SVG = {"image/svg+xml": "<svg><text>0.5</text></svg>"}
 DRAWN = expected("0.5", options=":stream: picture\n\n")
 VALUE, STDOUT = ":stream: value\n\n", expected("1", options=":stream: stdout\n\n")
+TWO, N_IS_TWO = (expected(text, options=VALUE) for text in ("2", "n = 2"))
 IN_HTML = expected("Ridge 0.5", options=":html:\n\n")
 IN_LATEX = expected("$x^2$", options=":latex:\n\n")
 
@@ -313,7 +316,8 @@ def test_stdout_that_no_reader_is_shown_is_not_documented(tmp_path: Path) -> Non
         ("main stderr", "value", "main"),
         ("stdout html", "stdout", "stdout"),
         ("stdout html", "value html", "html"),
-        ("stdout html", "value", "html"),
+        ("stdout html", "value", ""),
+        ("html markdown", "value html", "html"),
     ],
 )
 def test_what_two_runs_print_alike_is_checked(
@@ -322,6 +326,29 @@ def test_what_two_runs_print_alike_is_checked(
     parts = [Part(name) for name in varying.split()]
     fixes = Fixes(Page(), notebook(), (), {1: "it differs"}, {1: parts}, ())
     assert [n for n in documented.split() if fixes.reason(1, Part(n))] == unchecked.split()
+
+
+OTHERWISE = ":unchecked: it differs between two runs\n"
+SHOWN, GLUED = "displayed = [{'text/plain': '2'}]", "glues = {'n': '2'}"
+
+
+@pytest.mark.parametrize(
+    ("varying", "shown", "after"),
+    [
+        ("stdout", SHOWN, expected("", options=f":stream: stdout\n{OTHERWISE}") + TWO),
+        ("value", SHOWN, STDOUT + expected("", options=f":stream: value\n{OTHERWISE}")),
+        ("stdout value", SHOWN, expected("", options=OTHERWISE)),
+        ("stdout", GLUED, expected("", options=f":stream: stdout\n{OTHERWISE}") + N_IS_TWO),
+        ("value", GLUED, STDOUT),
+        ("stdout value", GLUED, expected("", options=f":stream: stdout\n{OTHERWISE}")),
+    ],
+)
+def test_what_varies_stands_apart_from_what_can_be_checked(
+    varying: str, shown: str, after: str, tmp_path: Path
+) -> None:
+    code = cell(f"print(1)\n{shown}")
+    differs = Outcome(Kind.UNREPEATABLE, 1, cell=1, parts=(*map(Part, varying.split()),))
+    assert changed(put(tmp_path, code), differs).after == FRONT + code + after
 
 
 def test_what_raises_where_an_output_is_documented_is_left_to_its_author(tmp_path: Path) -> None:
