@@ -104,7 +104,7 @@ class Kind(Enum):
     )
     QUOTATION = (
         "a page can't quote this number, or glue this output",
-        "quote a number of an expectation whose `:name:` no other one has; glue needs one, too",
+        "quote an expectation whose `:name:` no other one has; seed or filter what is glued",
     )
     ELSEWHERE = (
         "the page imported a package that isn't the one of this project",

@@ -21,9 +21,10 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
         'nothing was checked'
 
     """
-    if is_nothing(results):
-        return ", ".join(["nothing was checked", *_unchecked(results, noun)])
     kinds = _kinds(results)
+    not_verified = [*_besides(results, kinds), *_unchecked(results, noun)]
+    if is_nothing(results):
+        return ", ".join(["nothing was checked", *not_verified])
     drifted, not_run = kinds[Kind.DRIFT], kinds[Kind.NOT_EXECUTED]
     other = sum(number for kind, number in kinds.items() if kind.fails) - drifted - not_run
     parts = []
@@ -34,7 +35,7 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
     if not_run:
         parts.append(f"{many(not_run, 'cell')} not run")
     parts.append(f"{many(sum(map(_verified, results)), noun)} verified{_on_pages(results, noun)}")
-    parts += [*_besides(results, kinds), *_unchecked(results, noun)]
+    parts += not_verified
     return f"{', '.join(parts)} ({describe_environment(results, full=True)})"
 
 

@@ -60,7 +60,7 @@ def test_many_differences_are_cut_short() -> None:
         ([Kind.NO_CELL], "1 failure, 0 outputs verified on 1 page ("),
         ([Kind.DRIFT, Kind.NO_CELL, Kind.NOT_EXECUTED],
          "1 output drifted, 1 other failure, 1 cell not run, 0 outputs"),
-        ([Kind.UNCHECKED], "nothing was checked"),
+        ([Kind.UNCHECKED] * 2, "nothing was checked, 2 unchecked"),
         ([Kind.NO_EXPECTATION], "nothing was checked, 1 output on 1 page has no expectation"),
         ([Kind.VERIFIED, Kind.NOT_COMPARED],
          "1 output verified on 1 page, 1 not compared away from the reference environment ("),
