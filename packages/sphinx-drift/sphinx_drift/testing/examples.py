@@ -161,11 +161,10 @@ class _Runner(doctest.DocTestRunner):
     def report_unexpected_exception(
         self, out: object, test: doctest.DocTest, example: doctest.Example, exc_info: _ExcInfo
     ) -> None:
-        """Keep what was raised; of a docstring that is skipped, such as by pytest, the rest too."""
+        """Keep what was raised; what skips or ends a test, such as pytest, ends its docstring."""
         message = "".join(traceback.format_exception_only(exc_info[1])).strip()
-        kind = Kind.RAISED
-        if isinstance(exc_info[1], _SKIPS):
-            kind = Kind.UNCHECKED
+        kind = Kind.UNCHECKED if isinstance(exc_info[1], _SKIPS) else Kind.RAISED
+        if isinstance(exc_info[1], (*_SKIPS, pytest.fail.Exception)):
             self.optionflags |= doctest.FAIL_FAST
         self._keep(test, example, Outcome(kind, 0, documented=example.want, message=message))
 

@@ -11,8 +11,9 @@ import doctest
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
@@ -58,7 +59,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.drift_doctests:
         patch = pytest.MonkeyPatch()
         for name in ("_exit", "execv", "execve"):  # the other ways call one of these
-            patch.setattr(os, name, partial(_refuse_exit, os.getpid(), name, getattr(os, name)))
+            here = os.getpid(), threading.get_ident()
+            patch.setattr(os, name, partial(_refuse_exit, here, name, getattr(os, name)))
         config.add_cleanup(patch.undo)
 
 
@@ -68,9 +70,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         session.config.option.doctestmodules = True
 
 
-def _refuse_exit(pid: int, name: str, leave: Callable[..., NoReturn], *arguments: Any) -> NoReturn:
+def _refuse_exit(
+    here: tuple[int, int], name: str, leave: Callable[..., NoReturn], *arguments: Any
+) -> NoReturn:
     """Raise instead of ending pytest at once, which with status 0 would pass for a success."""
-    if os.getpid() != pid:
+    if (os.getpid(), threading.get_ident()) != here:  # such as pytest-timeout's thread
         leave(*arguments)
     raise SystemExit(f"os.{name}{arguments!r}")
 
@@ -100,7 +104,7 @@ def pytest_collect_file(
     is_of_doctest = len(others) < len(collected)
     kept = others if options.drift_doctests else collected
     if file_path.suffix == ".py":
-        if options.drift_doctests and _has_examples(file_path):
+        if options.drift_doctests and _may_have_examples(file_path):
             return [_Module.from_parent(parent, path=file_path), *kept]
         return kept
     is_named = _is_named(file_path, parent.session)
@@ -128,6 +132,22 @@ def _is_named(path: Path, session: pytest.Session) -> bool:
 def _has_examples(path: Path) -> bool:
     """Whether a file may have examples."""
     return b">>>" in path.read_bytes()
+
+
+def _may_have_examples(module: Path) -> bool:
+    """Whether a module may have examples; others of its package may give it theirs."""
+    packages = _packages_of(module)
+    return _has_examples(module) or any(_below_are_examples(each.parent) for each in packages[-1:])
+
+
+@cache
+def _below_are_examples(folder: Path) -> bool:
+    return any(map(_has_examples, folder.rglob("*.py")))
+
+
+def _packages_of(path: Path) -> list[Path]:
+    """Return the files of the packages that a module is in, from the innermost one."""
+    return [*takewhile(Path.is_file, (folder / "__init__.py" for folder in path.parents))]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -211,12 +231,13 @@ class _Module(pytest.Module):
     def collect(self) -> Iterator[pytest.Item]:
         try:
             module = None if self.path.name in _WITH_EFFECTS else self._import()
-        except SystemExit as error:  # pytest would end with it, and with its status
-            raise self.CollectError(f"the module can't be imported: {error!r}") from error
-        except self.CollectError as error:
+        except (SystemExit, Exception) as error:
             is_missing = isinstance(error.__cause__, ImportError)
-            if is_missing and self.config.getoption("doctest_ignore_import_errors", default=False):
+            ignores = self.config.getoption("doctest_ignore_import_errors", default=False)
+            if (is_missing and ignores) or not _has_examples(self.path):
                 pytest.skip(f"unable to import {self.path}", allow_module_level=True)
+            if isinstance(error, SystemExit):  # pytest would end with it, and with its status
+                raise self.CollectError(f"the module can't be imported: {error!r}") from error
             raise
         if module is not None:  # its own fixtures, for `getfixture` and those that are automatic
             self.session._fixturemanager.parsefactories(self)  # noqa: SLF001
@@ -224,8 +245,7 @@ class _Module(pytest.Module):
 
     def _import(self) -> Any:
         """Import it after its packages, or ``importlib`` runs it again after they have."""
-        packages = takewhile(Path.is_file, (p / "__init__.py" for p in self.path.parents))
-        for path in reversed([*packages]):
+        for path in reversed(_packages_of(self.path)):
             _ = _Module.from_parent(self.parent, path=path).obj
         return self.obj
 

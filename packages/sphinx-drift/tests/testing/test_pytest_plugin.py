@@ -263,25 +263,27 @@ def test_package(mode: str, pytester: pytest.Pytester) -> None:
     for name in ("__main__.py", "setup.py"):
         (package / name).write_text('""">>> 1\n2\n"""\nraise SystemExit(3)\n')
     (package / "silent.py").write_text("raise RuntimeError\n")
+    (package / "given.py").write_text("from .inner import __doc__ as __doc__\n")
     pytester.syspathinsert()
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"--import-mode={mode}", "mine")
-    result.assert_outcomes(passed=2)
+    result.assert_outcomes(passed=3, skipped=1)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("named", ["once", "once/inner.py"])
+@pytest.mark.parametrize(("named", "passed"), [("once", 2), ("once/inner.py", 1)])
 def test_module_that_its_package_imports_is_run_once(
-    named: str, mode: str, pytester: pytest.Pytester
+    named: str, passed: int, mode: str, pytester: pytest.Pytester
 ) -> None:
     pytester.mkpydir("once")
     (pytester.path / "once" / "__init__.py").write_text(
         "import once.inner\nfirst = once.inner.Thing\n"
     )
-    inner = '""">>> import once\n>>> once.first is Thing\nTrue\n"""\n\nclass Thing: ...\n'
+    inner = '""">>> import once\n>>> once.first is Thing\nTrue\n"""\n\n'
+    inner += 'class Thing:\n    """\n    >>> 1\n    1\n    """\n    __module__ = "once"\n'
     (pytester.path / "once" / "inner.py").write_text(inner)
     pytester.syspathinsert()
     result = pytester.runpytest(*PLUGIN, "--drift-doctests", f"--import-mode={mode}", named)
-    result.assert_outcomes(passed=1)
+    result.assert_outcomes(passed=passed)  # an example is its package's if its class says so
 
 
 def test_examples_have_the_fixtures_of_their_module(pytester: pytest.Pytester) -> None:
@@ -322,6 +324,13 @@ def test_example_that_would_end_pytest_fails_alone(leave: str, pytester: pytest.
     result = pytester.runpytest_subprocess(*PLUGIN, "--drift-doctests", "--pyargs", *files)
     result.assert_outcomes(failed=1, passed=1)
     result.stdout.fnmatch_lines(["*SystemExit: os.*"])
+
+
+def test_a_thread_may_end_pytest(pytester: pytest.Pytester) -> None:
+    code = "threading.Thread(target=os._exit, args=[7]).start()"
+    test = f"import os, threading, time\n\ndef test_it():\n    {code}\n    time.sleep(30)\n"
+    pytester.makepyfile(mine=MODULE, test_it=test)  # as pytest-timeout does
+    assert pytester.runpytest_subprocess(*PLUGIN, "--drift-doctests", "test_it.py").ret == 7
 
 
 def test_coverage_counts_what_notebooks_run(pytester: pytest.Pytester) -> None:
