@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import cache, partial
 from itertools import takewhile
 from pathlib import Path
@@ -36,6 +36,7 @@ from sphinx_drift.testing.examples import check_examples
 _UNCHECKED = {Kind.NO_EXPECTATION, Kind.NOT_COMPARED, Kind.OTHER_VARIANT, Kind.UNCHECKED}
 _WITH_EFFECTS = ("__main__.py", "conftest.py", "setup.py")
 _TEXTS = (".md", ".rst", ".txt")
+_LEFT_OUT = pytest.StashKey[bool]()
 
 
 def _files() -> ModuleType:
@@ -184,9 +185,26 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.write_line(line)
 
 
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Remember that tests of ours were left out by whatever chooses tests."""
+    for item in items:
+        if isinstance(item, _Item):
+            item.config.stash[_LEFT_OUT] = True
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Learn from a worker of pytest-xdist, which chooses tests, whether some were left out."""
+    if getattr(node, "workeroutput", {}).get("drift_left_out"):
+        node.config.stash[_LEFT_OUT] = True
+
+
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Fail where there are no pages and docstrings, or all were skipped: nothing was checked."""
     config = session.config
+    is_choice = config.stash.get(_LEFT_OUT, False)
+    if (output := getattr(config, "workeroutput", None)) is not None:
+        output["drift_left_out"] = is_choice
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     if exitstatus != pytest.ExitCode.OK or reporter is None:  # as in a worker of pytest-xdist
         return
@@ -197,8 +215,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     given = config._parser.parse_known_args([*config.invocation_params.args])  # noqa: SLF001
     names = ("keyword", "markexpr", "lf", "stepwise", "deselect", "collectonly")
     options = [getattr(given, name, None) for name in names]
-    left_out = (isinstance(item, _Item) for item in reporter.stats.get("deselected", ()))
-    is_choice = any((*options, *left_out, "::" in " ".join(config.args)))
+    is_choice |= any((*options, "::" in " ".join(config.args)))
     is_asked = (given.drift or given.drift_doctests) and not is_choice
     if ours.isdisjoint(("passed", "xfailed", "xpassed")) and (ours or is_asked):
         reporter.write_line(f"\nnothing was checked in {', '.join(config.args)}", red=True)

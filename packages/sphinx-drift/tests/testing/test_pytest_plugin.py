@@ -153,6 +153,7 @@ def pytest_collection_modifyitems(config, items):
         ("", ("--deselect", "mine.py::mine"), pytest.ExitCode.OK),
         ("", ("--deselect", "mine.py::mine", "-n", "1", "-p", "xdist"), pytest.ExitCode.OK),
         ("mine", (), pytest.ExitCode.OK),
+        ("mine", ("-n", "1", "-p", "xdist"), pytest.ExitCode.OK),
         ("test_b", ("test_it.py",), pytest.ExitCode.NO_TESTS_COLLECTED),
     ],
 )
