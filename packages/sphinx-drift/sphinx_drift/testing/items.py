@@ -143,7 +143,7 @@ def _may_have_examples(module: Path) -> bool:
 
 @cache
 def _below_are_examples(folder: Path) -> bool:
-    return any(map(_has_examples, folder.rglob("*.py")))
+    return any(map(_has_examples, filter(Path.is_file, folder.rglob("*.py"))))
 
 
 def _packages_of(path: Path) -> list[Path]:
