@@ -10,6 +10,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx_drift.kinds import Kind
 from sphinx_drift.model import Outcome
 from sphinx_drift.source.markdown import CONVERTED, IN_NOTEBOOK, NEVER_CHECKED, NEVER_RUN, Fence
+from sphinx_drift.source.metadata import read_front
 from sphinx_drift.source.read_source import is_notebook
 from sphinx_drift.sphinx.client import Claim
 from sphinx_drift.sphinx.positions import position, position_of_include
@@ -76,12 +77,21 @@ def _record_unseen(directive: SphinxDirective, documented: str | None = None) ->
         elif page.name.endswith(tuple(env.config.nb_custom_formats)):
             message += f"\n{CONVERTED}"
     else:
-        outcome = Outcome(Kind.UNREADABLE, 1, message=_NO_NOTEBOOK)
+        outcome = Outcome(Kind.UNREADABLE, 1, message=_why_no_notebook(page))
         result = current_page_state(env).result
         if result is None or outcome not in result.outcomes:
             record(env, outcome)
         return
     record(env, Outcome(Kind.NESTED, message=message, documented=documented or "", **found))
+
+
+def _why_no_notebook(page: Path) -> str:
+    """Say why MyST-NB takes a page for one that has no cells to run."""
+    try:
+        read_front(page.read_text("utf-8-sig"))
+    except ValueError as error:
+        return f"its cells are never run: {error}"
+    return _NO_NOTEBOOK
 
 
 def _found(directive: SphinxDirective, *, is_expectation: bool) -> Fence | None:
