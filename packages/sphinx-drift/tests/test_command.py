@@ -500,6 +500,7 @@ def test_update_leaves_a_glued_value_that_varies(
     assert command.main([str(path), str(refused), "--update", "--force"]) == 2
     told = capsys.readouterr()
     assert "page.md:7: unrepeatable in cell 1" in told.out
+    assert "    first run 1" in told.out  # as no page documents it
     assert "refused.md is left as it is: " in told.err
     written = path.read_text("utf-8")
     assert written == FRONT + GLUED + "```{expected-output}\n5\n```\n"

@@ -172,7 +172,9 @@ def _values(result: PageResult, outcome: Outcome, d: Difference, row: int) -> It
         where.append(f"element [{', '.join(map(str, d.index))}]")
     if outcome.body_line and not result.is_notebook:
         where.append(f"line {outcome.body_line + row - 1}")
-    values = f"documented {shortened(d.documented)}, executed {shortened(d.executed)}"
+    is_of_runs = outcome.kind is Kind.UNREPEATABLE
+    was, now = ("first run", "second run") if is_of_runs else ("documented", "executed")
+    values = f"{was} {shortened(d.documented)}, {now} {shortened(d.executed)}"
     note = f" ({d.note})" if d.note else ""
     yield from _folded(", ".join([*where, values]) + note)
 
