@@ -75,8 +75,10 @@ def _refuse_exit(
     here: tuple[int, int], name: str, leave: Callable[..., NoReturn], *arguments: Any
 ) -> NoReturn:
     """Raise instead of ending pytest at once, which with status 0 would pass for a success."""
-    if (os.getpid(), threading.get_ident()) != here:  # such as pytest-timeout's thread
-        leave(*arguments)
+    is_failure = name == "_exit" and arguments != (0,)
+    pid, thread = here
+    if os.getpid() != pid or (is_failure and threading.get_ident() != thread):
+        leave(*arguments)  # from another process, or as pytest-timeout's thread does
     raise SystemExit(f"os.{name}{arguments!r}")
 
 
@@ -105,7 +107,9 @@ def pytest_collect_file(
     is_of_doctest = len(others) < len(collected)
     kept = others if options.drift_doctests else collected
     if file_path.suffix == ".py":
-        if options.drift_doctests and _may_have_examples(file_path):
+        # Tests are imported by pytest, if they can be, and nothing else gives them docstrings.
+        is_searched_for = _has_examples(file_path) or (not kept and _is_by_examples(file_path))
+        if options.drift_doctests and is_searched_for:
             return [_Module.from_parent(parent, path=file_path), *kept]
         return kept
     is_named = _is_named(file_path, parent.session)
@@ -135,10 +139,9 @@ def _has_examples(path: Path) -> bool:
     return b">>>" in path.read_bytes()
 
 
-def _may_have_examples(module: Path) -> bool:
-    """Whether a module may have examples; others of its package may give it theirs."""
-    packages = _packages_of(module)
-    return _has_examples(module) or any(_below_are_examples(each.parent) for each in packages[-1:])
+def _is_by_examples(module: Path) -> bool:
+    """Whether another module of a package has examples, which may be those of this one."""
+    return any(_below_are_examples(each.parent) for each in _packages_of(module)[-1:])
 
 
 @cache
@@ -248,13 +251,12 @@ class _Module(pytest.Module):
     def collect(self) -> Iterator[pytest.Item]:
         try:
             module = None if self.path.name in _WITH_EFFECTS else self._import()
-        except (SystemExit, Exception) as error:
+        except SystemExit as error:  # pytest would end with it, and with its status
+            raise self.CollectError(f"the module can't be imported: {error!r}") from error
+        except self.CollectError as error:
             is_missing = isinstance(error.__cause__, ImportError)
-            ignores = self.config.getoption("doctest_ignore_import_errors", default=False)
-            if (is_missing and ignores) or not _has_examples(self.path):
+            if is_missing and self.config.getoption("doctest_ignore_import_errors", default=False):
                 pytest.skip(f"unable to import {self.path}", allow_module_level=True)
-            if isinstance(error, SystemExit):  # pytest would end with it, and with its status
-                raise self.CollectError(f"the module can't be imported: {error!r}") from error
             raise
         if module is not None:  # its own fixtures, for `getfixture` and those that are automatic
             self.session._fixturemanager.parsefactories(self)  # noqa: SLF001

@@ -263,13 +263,14 @@ def test_package(mode: str, pytester: pytest.Pytester) -> None:
     (package / "inner.py").write_text(inner + "number = two + 1\n")
     for name in ("__main__.py", "setup.py"):
         (package / name).write_text('""">>> 1\n2\n"""\nraise SystemExit(3)\n')
-    (package / "silent.py").write_text("raise RuntimeError\n")
+    (package / "test_gone.py").write_text("import no_such_module_of_mine\n")
+    (pytester.mkdir("scripts") / "silent.py").write_text("raise RuntimeError\n")
     (pytester.mkpydir("bare") / ".#a.py").symlink_to("nowhere")  # as Emacs locks a file
     (package / "given.py").write_text("from .inner import __doc__ as __doc__\n")
     pytester.syspathinsert()
-    options = ("--drift-doctests", f"--import-mode={mode}")
-    result = pytester.runpytest(*PLUGIN, *options, "mine", "bare")
-    result.assert_outcomes(passed=3, skipped=1)
+    options = ("--drift-doctests", f"--import-mode={mode}", "--continue-on-collection-errors")
+    result = pytester.runpytest(*PLUGIN, *options, "mine", "bare", "scripts")
+    result.assert_outcomes(passed=3, errors=1)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -329,11 +330,15 @@ def test_example_that_would_end_pytest_fails_alone(leave: str, pytester: pytest.
     result.stdout.fnmatch_lines(["*SystemExit: os.*"])
 
 
-def test_a_thread_may_end_pytest(pytester: pytest.Pytester) -> None:
-    code = "threading.Thread(target=os._exit, args=[7]).start()"
-    test = f"import os, threading, time\n\ndef test_it():\n    {code}\n    time.sleep(30)\n"
-    pytester.makepyfile(mine=MODULE, test_it=test)  # as pytest-timeout does
-    assert pytester.runpytest_subprocess(*PLUGIN, "--drift-doctests", "test_it.py").ret == 7
+@pytest.mark.parametrize("status", [7, 0])
+def test_a_thread_may_end_pytest_as_a_failure(status: int, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        test_it='""">>> 1\n1\n"""\nimport os, threading\n\ndef test_it():\n'
+        f"    thread = threading.Thread(target=os._exit, args=[{status}])\n"
+        "    thread.start()\n    thread.join()\n"
+    )  # as pytest-timeout does
+    result = pytester.runpytest_subprocess(*PLUGIN, "--drift-doctests", "test_it.py")
+    assert (result.ret, "2 passed" in result.stdout.str()) == (status, not status)
 
 
 def test_coverage_counts_what_notebooks_run(pytester: pytest.Pytester) -> None:
