@@ -55,17 +55,21 @@ def serve(requests: TextIO, answers: TextIO) -> None:
 
 def answer_to(request: dict[str, Any], results: dict[str, PageResult]) -> dict[str, Any]:
     """Quote a number as text, or judge a page and keep its result with those of the build."""
+    path = Path(request["path"])
+    result = results.get(str(path), PageResult(str(path)))
     if target := request.get("quote"):
         try:
             return {"text": quote(results.values(), target)}
         except ValueError as error:
-            return {"failed": [[1, f"quotation: {error}"]]}
-    path, cells = Path(request["path"]), request["cells"]
-    result = PageResult(str(path))
-    if is_page(path) or any(cells):  # mystmd reads LaTeX, too, and text in front matter
-        result = results[str(path)] = judged(path, cells, is_run=request["isRun"])
+            new = [Outcome(Kind.QUOTATION, request["line"], message=str(error))]
+            results[str(path)] = replace(result, outcomes=(*result.outcomes, *new))
+    else:
+        cells = request["cells"]
+        if is_page(path) or any(cells):  # mystmd reads LaTeX, too, and text in front matter
+            result = results[str(path)] = judged(path, cells, is_run=request["isRun"])
+        new = [*result.outcomes]
     return {
-        "failed": [[o.line, outcome_text(result, o)] for o in result.outcomes if o.kind.fails],
+        "failed": [[o.line, outcome_text(result, o)] for o in new if o.kind.fails],
         "sum": closing_line([*results.values()]),
     }
 

@@ -77,7 +77,7 @@ export const load = (python, names, variables = {}) => {
     name: "printed",
     doc: "A number that a code cell of the project printed.",
     body: { type: String, required: true },
-    run: ({ body }) => [{ type: "printedNumber", value: body }],
+    run: ({ body, node }) => [{ type: "printedNumber", value: body, position: node.position }],
   };
   const compare = {
     name: "drift-compare",
@@ -98,8 +98,10 @@ export const load = (python, names, variables = {}) => {
     stage: "project",
     plugin: (_, { selectAll }) => async (tree, vfile) => {
       for (const node of selectAll("printedNumber", tree)) {
-        const { text, failed } = await ask({ quote: node.value });
-        report(vfile, (failed ?? []).map(([, why]) => [node.position?.start.line ?? 1, why]));
+        const line = node.position?.start.line ?? 1;
+        const { text, failed, sum } = await ask({ quote: node.value, path: vfile.path, line });
+        summary = sum ?? summary;
+        report(vfile, failed ?? []);
         Object.assign(node, { type: "text", value: text ?? "?" });
       }
     },

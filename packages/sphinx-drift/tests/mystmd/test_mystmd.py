@@ -563,6 +563,9 @@ def test_a_build_by_mystmd_fails_on_one_altered_digit(
         status, said = build(folder, "--execute", below="theme")
         assert status == 1, said
         assert not kept.exists()
+        is_of_quotation = wrong == "unknown#1"
+        assert ("1 failure, 3 outputs verified" in said) is is_of_quotation
+        assert (f"index.md:{text.count(chr(10))}: quotation:" in said) is is_of_quotation
         path.write_text(text, "utf-8")
     status, said = build(folder)
     assert status == 1
