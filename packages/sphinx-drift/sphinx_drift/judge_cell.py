@@ -177,7 +177,11 @@ class CellCheck:
         part, glued = expectation.part, self.output.glued_in(expectation.part)
         if glued and (expectation.unchecked or expectation.reference_only):
             return Kind.QUOTATION, _unchecked_glue(glued)
-        if not (executed.strip() or expectation.may_lack):
+        # Of what a cell prints, one run may lack what is unchecked, such as a download's message.
+        may_lack = expectation.may_lack or (
+            expectation.unchecked and part in (Part.STDOUT, Part.STDERR) and self.output.parts
+        )
+        if not (executed.strip() or may_lack):
             where = f"{'as' if part in BESIDE else 'on'} {part.value}"
             is_whole = part in (Part.ALL, Part.MAIN)
             return Kind.NO_OUTPUT, self._removed_stderr(part) if is_whole else where
@@ -186,7 +190,7 @@ class CellCheck:
     def _removed_stderr(self, part: Part) -> str:
         """Say that a page doesn't show stderr, and its expectation may be about it."""
         is_removed = part is Part.MAIN and not self.cell.has_stderr
-        if is_removed and self.output.select(Part.STDERR).strip():
+        if is_removed and Part.STDERR in self.output.parts:
             return "what it writes to stderr is removed from the page, so it isn't compared"
         return ""
 

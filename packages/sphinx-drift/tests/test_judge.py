@@ -71,6 +71,12 @@ def outcomes(
         ([expecting("good")], [("stdout", " \n")], [Kind.NO_OUTPUT]),
         ([expecting("", unchecked="timing")], [], [Kind.NO_OUTPUT]),
         ([expecting("", unchecked="timing")], OK, [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
+        (
+            [expecting("", part=Part.STDERR, unchecked="a download"), expecting("good")],
+            OK,
+            [Kind.UNCHECKED, Kind.VERIFIED],
+        ),
+        ([expecting("", part=Part.STDERR, unchecked="timing")], [], [Kind.NO_OUTPUT]),
         ([], [], [Kind.NOTHING_CHECKED]),
         ([expecting("good", part=Part.STDOUT)], OK, [Kind.VERIFIED]),
         ([expecting("good", part=Part.MAIN)], OK, [Kind.VERIFIED]),
@@ -221,6 +227,16 @@ def test_error_in_the_comparison_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 # Runs that don't repeat ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "told"), [("stderr", "what it writes to stderr"), ("error", "")])
+def test_what_is_written_to_a_removed_stderr_is_told(name: str, told: str) -> None:
+    raises = "E" * (name == "error")
+    (cell,) = page_of((expecting("bad", part=Part.MAIN, raises=raises),)).cells
+    page = Page((replace(cell, hidden=frozenset({Part.STDERR})),))
+    drift = outcomes(page, printing([*OK, (name, "E: m")])).outcomes[0]
+    assert drift.message.startswith(told)
+    assert bool(drift.message) is bool(told)
 
 
 @pytest.mark.parametrize(
