@@ -162,7 +162,7 @@ def _update(checked: Sequence[Checked]) -> int:
     settled = [file for file in checked if not (file.change and file.change.refused)]
     remaining = list(map(_remaining, settled))
     if lines := [line for file in settled for line in _to_decide(file)]:
-        print("to decide, by seeding it, printing less or giving a reason of your own:")
+        print("to decide, by mending or seeding it, printing less or giving a reason of your own:")
         print("\n".join(lines))
     if any(map(_undecided, remaining)):
         status = status or 1

@@ -68,7 +68,7 @@ def test_a_misspelt_setting_is_refused(book: Path) -> None:
     file.write_text(file.read_text("utf-8").replace("drift_policy", "drift_polici"), "utf-8")
     with pytest.raises(ValueError, match="got 'drift_polici'; did you mean 'drift_policy'") as told:
         book_of(book)
-    assert "ValueError" not in str(told.value)
+    assert not any(name in str(told.value) for name in ("ValueError", "drift_live"))
 
 
 @pytest.mark.parametrize(

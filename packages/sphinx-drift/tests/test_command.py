@@ -441,7 +441,7 @@ def test_update_is_a_fixed_point(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert command.main([*paths, "--update", "--force"]) == 1, capsys.readouterr().out
     assert other.read_text("utf-8").endswith("```{expected-output}\n6\n```\n")
     assert capsys.readouterr().out.endswith(
-        "to decide, by seeding it, printing less or giving a reason of your own:\n"
+        "to decide, by mending or seeding it, printing less or giving a reason of your own:\n"
         f"  {path}: cell 1: recorded ZeroDivisionError: division by zero\n"
         f"  {path}: cell 2: it differs between two runs\n"
         f"  {path}: cell 5: it can't be written so that it reads the same\n"

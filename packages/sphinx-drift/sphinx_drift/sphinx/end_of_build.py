@@ -28,7 +28,7 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         for name, result in sorted(check_quotations(app).items())
     ]
     if unused := unused_filters(state.settings.filters, results):
-        _LOGGER.warning("drift_filters: %s", unused, type="drift", subtype="filter")
+        _LOGGER.warning("%s", unused, type="drift", subtype="filter")
     # The outputs a notebook happens to store needn't be checked; those a page documents must.
     left_out = any(result.left_out and not result.is_optional for result in results)
     required = bool(state.settings.require) or left_out

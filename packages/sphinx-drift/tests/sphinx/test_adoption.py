@@ -323,4 +323,4 @@ def test_filters_of_the_book_are_counted_and_told_if_they_match_nothing(book: Bo
     drifted = book.build()
     assert drifted.locations == {("page.md:12", "drift")}
     assert "documented 0.5, executed 0.6" in drifted.report
-    assert "drift_filters: nothing was filtered as gone" in drifted.stderr
+    assert "WARNING: nothing was filtered as gone" in drifted.stderr
