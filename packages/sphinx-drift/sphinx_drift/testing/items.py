@@ -72,13 +72,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def _refuse_exit(
-    here: tuple[int, int], name: str, leave: Callable[..., NoReturn], *arguments: Any
+    here: tuple[int, int],
+    name: str,
+    leave: Callable[..., NoReturn],
+    *arguments: Any,
+    **named: Any,
 ) -> NoReturn:
     """Raise instead of ending pytest at once, which with status 0 would pass for a success."""
-    is_failure = name == "_exit" and arguments != (0,)
+    is_failure = name == "_exit" and [*arguments, *named.values()] != [0]
     pid, thread = here
     if os.getpid() != pid or (is_failure and threading.get_ident() != thread):
-        leave(*arguments)  # from another process, or as pytest-timeout's thread does
+        leave(*arguments, **named)  # from another process, or as pytest-timeout's thread does
     raise SystemExit(f"os.{name}{arguments!r}")
 
 
@@ -107,9 +111,7 @@ def pytest_collect_file(
     is_of_doctest = len(others) < len(collected)
     kept = others if options.drift_doctests else collected
     if file_path.suffix == ".py":
-        # Tests are imported by pytest, if they can be, and nothing else gives them docstrings.
-        is_searched_for = _has_examples(file_path) or (not kept and _is_by_examples(file_path))
-        if options.drift_doctests and is_searched_for:
+        if options.drift_doctests and (_has_examples(file_path) or _is_by_examples(file_path)):
             return [_Module.from_parent(parent, path=file_path), *kept]
         return kept
     is_named = _is_named(file_path, parent.session)
@@ -140,7 +142,12 @@ def _has_examples(path: Path) -> bool:
 
 
 def _is_by_examples(module: Path) -> bool:
-    """Whether another module of a package has examples, which may be those of this one."""
+    """Whether another module of a package has examples, which may be those of this one.
+
+    None gives them to a test, and importing that for them would hide how pytest's own import ends.
+    """
+    if module.match("test_*.py") or module.match("*_test.py"):
+        return False
     return any(_below_are_examples(each.parent) for each in _packages_of(module)[-1:])
 
 
