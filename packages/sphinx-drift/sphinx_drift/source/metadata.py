@@ -44,7 +44,7 @@ def read_front(text: str) -> dict[str, Any]:
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else 1
         raise ValueError(f"line {line} of its front matter isn't YAML: {error.problem}") from None
-    except ValueError as error:  # of a date, say
+    except (yaml.YAMLError, ValueError) as error:  # of a control character, or a date
         raise ValueError(f"its front matter can't be read: {error}") from None
     return front if isinstance(front, dict) else {}
 

@@ -88,7 +88,8 @@ def _record_unseen(directive: SphinxDirective, documented: str | None = None) ->
 def _why_no_notebook(page: Path) -> str:
     """Say why MyST-NB takes a page for one that has no cells to run."""
     try:
-        read_front(page.read_text("utf-8-sig"))
+        if page.suffix == ".md":
+            read_front(page.read_text("utf-8-sig"))
     except ValueError as error:
         return f"its cells are never run: {error}"
     return _NO_NOTEBOOK

@@ -381,6 +381,7 @@ FRONT_OF = "---\nfile_format: mystnb\na: %s\n---\n" + CELL
         ('{"cells": [', "it is no notebook: JSONDecodeError: Expecting value: line 1"),
         (FRONT_OF % "[", "line 3 of its front matter"),
         (FRONT_OF % "b: c", "line 3 of its front matter"),
+        (FRONT_OF % "\x01", "its front matter can't be read: unacceptable character"),
         (FRONT_OF % "2026-02-30", "its front matter can't be read: day is out of range"),
     ],
 )
