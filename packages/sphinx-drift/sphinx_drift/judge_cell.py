@@ -177,11 +177,8 @@ class CellCheck:
         part, glued = expectation.part, self.output.glued_in(expectation.part)
         if glued and (expectation.unchecked or expectation.reference_only):
             return Kind.QUOTATION, _unchecked_glue(glued)
-        # Of what a cell prints, one run may lack what is unchecked, such as a download's message.
-        may_lack = expectation.may_lack or (
-            expectation.unchecked and part in (Part.STDOUT, Part.STDERR) and self.output.parts
-        )
-        if not (executed.strip() or may_lack):
+        # One run may lack what is unchecked, such as the message of a download.
+        if not (executed.strip() or expectation.unchecked):
             where = f"{'as' if part in BESIDE else 'on'} {part.value}"
             is_whole = part in (Part.ALL, Part.MAIN)
             return Kind.NO_OUTPUT, self._removed_stderr(part) if is_whole else where

@@ -98,8 +98,8 @@ class Expectation:
     """The error that the cell must raise."""
     unchecked: str = ""
     """Why it can't be checked."""
-    may_lack: bool = False
-    """Whether a run may print nothing for it."""
+    is_help: bool = False
+    """Whether it is help that a program has stored, which a run of the book doesn't give."""
     reference_only: str = ""
     """Why it holds on the reference environment alone."""
     when: str = ""

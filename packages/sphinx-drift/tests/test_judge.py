@@ -69,14 +69,13 @@ def outcomes(
         ([expecting("1\n\N{VERTICAL ELLIPSIS}")], [("stdout", "1\n2\n")], [Kind.DRIFT]),
         ([expecting("good")], [], [Kind.NO_OUTPUT]),
         ([expecting("good")], [("stdout", " \n")], [Kind.NO_OUTPUT]),
-        ([expecting("", unchecked="timing")], [], [Kind.NO_OUTPUT]),
+        ([expecting("", unchecked="timing")], [], [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
         ([expecting("", unchecked="timing")], OK, [Kind.UNCHECKED, Kind.NOTHING_CHECKED]),
         (
             [expecting("", part=Part.STDERR, unchecked="a download"), expecting("good")],
             OK,
             [Kind.UNCHECKED, Kind.VERIFIED],
         ),
-        ([expecting("", part=Part.STDERR, unchecked="timing")], [], [Kind.NO_OUTPUT]),
         ([], [], [Kind.NOTHING_CHECKED]),
         ([expecting("good", part=Part.STDOUT)], OK, [Kind.VERIFIED]),
         ([expecting("good", part=Part.MAIN)], OK, [Kind.VERIFIED]),
@@ -582,11 +581,11 @@ def test_a_cell_is_silent_if_it_could_print_and_does_not(
 def test_help_that_a_program_stored_is_unchecked(
     source: str, stored: NotebookNode, expected: Kind
 ) -> None:
-    for tags in ((), IGNORED):
+    for tags, kind in (((), expected), (IGNORED, Kind.UNCHECKED)):
         run = notebook(code(source, stored, count=1, tags=tags))
         page = read_notebook(run)
         run.cells[0].outputs = []
-        assert kinds(outcomes(page, run)) == [expected]
+        assert kinds(outcomes(page, run)) == [kind]
 
 
 SILENT, DRAWING_CELL = code("import os", count=1), code("draw()", DRAWN, count=1)

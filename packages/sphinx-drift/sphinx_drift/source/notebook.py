@@ -88,7 +88,7 @@ def _with_stored(cell: Cell, node: NotebookNode, *, counts_from_zero: bool) -> C
                 *(stored, cell.line, cell.line, part),
                 raises=raises,
                 unchecked=_HELP if is_help else "",
-                may_lack=is_help,
+                is_help=is_help,
             )
             for part in (main, *BESIDE)
             if plain(stored := output.select(part)).strip()

@@ -88,7 +88,7 @@ def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
 
 def show_stored(notebook: NotebookNode, stored: Iterable[list[NotebookNode]], page: Page) -> None:
     """Show what is stored of cells that weren't executed, below a note, and help that none got."""
-    lacking = {cell.index for cell in page.cells if any(e.may_lack for e in cell.expectations)}
+    lacking = {cell.index for cell in page.cells if any(e.is_help for e in cell.expectations)}
     for index, (cell, outputs) in enumerate(zip(notebook.cells, stored, strict=True)):
         if index in lacking and cell.execution_count is not None:
             cell.outputs = cell.outputs or outputs
