@@ -144,6 +144,17 @@ def order_descriptors() -> None:
             order(stream)
 
 
+def keep_messages() -> None:
+    """Let all that is printed wait to be sent: beyond 1,000 messages, ZeroMQ drops it."""
+    import sys
+
+    import zmq
+
+    thread = getattr(sys.stdout, "pub_thread", None)  # ipykernel's
+    if thread is not None:
+        thread.schedule(lambda: thread.socket.setsockopt(zmq.SNDHWM, 0))
+
+
 def measure_coverage(options: str) -> None:
     """Measure what a page runs to its process's end; the options of coverage.py are JSON."""
     import importlib

@@ -70,8 +70,6 @@ async def run_page(
                     client.shutdown_kernel = "graceful"  # it may have something to do at its end
                     answers, unasked = await _ask(client, request.after, "after the last cell")
                     failure = failure or unasked
-                elif failure.kind is Kind.DEAD_KERNEL:
-                    failure = replace(failure, message=await _end_of(client))
         except Exception as error:  # noqa: BLE001 - whatever goes wrong, the page was not run
             # An error while a kernel is ended doesn't say why it was ended.
             failure = failure or Failure(Kind.DEAD_KERNEL, None, _why_no_kernel(error))
@@ -244,8 +242,8 @@ async def _run_cell(client: LimitedClient, cell: NotebookNode, index: int) -> Fa
             cell.outputs.append(v4.new_output("error", **content))  # type: ignore[no-untyped-call]
     except CellTimeoutError:
         failure = Failure(Kind.TIMEOUT, index, _too_long(client))
-    except DeadKernelError as error:
-        failure = Failure(Kind.DEAD_KERNEL, index, str(error))
+    except DeadKernelError:
+        failure = Failure(Kind.DEAD_KERNEL, index, await _end_of(client))
     return client.excess(cell, index) or failure
 
 
@@ -282,8 +280,8 @@ async def _ask(
         reply = await client.async_wait_for_reply(request, cell)
     except CellTimeoutError:
         return {}, Failure(Kind.TIMEOUT, None, f"{asked}: {_too_long(client)}")
-    except DeadKernelError as error:
-        return {}, Failure(Kind.DEAD_KERNEL, None, f"{when}, {error}")
+    except DeadKernelError:
+        return {}, Failure(Kind.DEAD_KERNEL, None, f"{when}, {await _end_of(client)}")
     answer = (reply or {}).get("content", {}).get("user_expressions", {}).get("answer", {})
     if answer.get("status") != "ok":
         message = f"{asked} failed: {answer.get('ename')}: {answer.get('evalue')}"

@@ -24,6 +24,7 @@ from sphinx_drift.run.choice import (
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import (
     compute_on_device,
+    keep_messages,
     leave_no_bytecode,
     measure_coverage,
     order_descriptors,
@@ -127,7 +128,7 @@ def request_for(
         **settings: Other fields of the request.
 
     """
-    always = [injected(leave_no_bytecode), injected(order_descriptors)]
+    always = [*map(injected, (leave_no_bytecode, keep_messages, order_descriptors))]
     if options := os.environ.get(COVERAGE_VARIABLE):
         always.append(injected(measure_coverage, options))
     if (device := os.environ.get(DEVICE_VARIABLE, "cpu")) != "cpu":

@@ -22,7 +22,7 @@ from small_book import TORCH
 from sphinx_drift.kinds import Kind
 from sphinx_drift.probes import Probe, injected
 from sphinx_drift.run.in_full import IN_FULL
-from sphinx_drift.run.injected import order_descriptors
+from sphinx_drift.run.injected import keep_messages, order_descriptors
 from sphinx_drift.run.limit import LimitedClient
 from sphinx_drift.run.run import execute, request_for
 from sphinx_drift.source.read_source import load
@@ -95,7 +95,8 @@ def hang() -> None:
     [
         (None, fail, Kind.COULD_NOT_CHECK, "after the last cell, .* in a probe", {1}),
         (fail, fail, Kind.COULD_NOT_CHECK, "before the first cell, .* in a probe", set()),
-        (leave, leave, Kind.DEAD_KERNEL, "the page's process ended .* exit status 3", set()),
+        (leave, leave, Kind.DEAD_KERNEL, "before .*, the page's process ended .* status 3", set()),
+        (None, leave, Kind.DEAD_KERNEL, "after .*, the page's process ended .* status 3", {1}),
         (hang, fail, Kind.TIMEOUT, "before .*, `.*hang`: it ran for more than 5 s", set()),
     ],
 )
@@ -293,10 +294,37 @@ def test_no_output_is_lost_where_the_machine_is_busy(
         return NotebookClient.process_message(self, *arguments)
 
     monkeypatch.setattr(LimitedClient, "process_message", take_slowly)
-    notebook, execution = pages.fork("for i in range(3_000):\n    print(i, flush=True)", "2")
+    before = (injected(keep_messages),)
+    printing = "for i in range(3_000):\n    print(i, flush=True)"
+    notebook, execution = pages.fork(printing, "2", before=before)
     assert execution.failure is None
     assert shown(notebook.cells[1]).split() == [*map(str, range(3_000))]
     assert shown(notebook.cells[2]).strip() == "2"
+
+
+WITHOUT_A_TURN_TO_SEND = """
+import os
+cpu, senders = max(os.sched_getaffinity(0)), []
+for task in map(int, os.listdir("/proc/self/task")):
+    os.sched_setaffinity(task, {cpu})
+    if open(f"/proc/self/task/{task}/comm").read().startswith("ZMQbg/IO"):
+        senders.append(task)
+        os.sched_setscheduler(task, os.SCHED_IDLE, os.sched_param(0))
+for number in range(3_000):
+    print(number, flush=True)
+for task in senders:
+    os.sched_setscheduler(task, os.SCHED_OTHER, os.sched_param(0))
+"""
+
+
+@pytest.mark.parametrize("runner", ["fork", "jupyter"])
+def test_no_output_is_lost_where_a_kernel_gets_no_turn_to_send_it(
+    runner: str, pages: Pages
+) -> None:
+    settings = {"before": (injected(keep_messages),), "variables": {"DRIFT_RUNNER": runner}}
+    notebook, execution = pages.fork(WITHOUT_A_TURN_TO_SEND, **settings)
+    assert execution.failure is None
+    assert shown(notebook.cells[1]).split() == [*map(str, range(3_000))]
 
 
 OVER_TCP = """

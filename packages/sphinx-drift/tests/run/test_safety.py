@@ -65,7 +65,7 @@ def test_what_a_page_started_ends_with_it(pages: Pages, end: str) -> None:
 
 
 def test_page_that_exits_in_the_middle_fails(pages: Pages) -> None:
-    assert pages.fork("exit")[1].failure is None
+    assert pages.fork("exit", after=())[1].failure is None  # it ends 0.1 s after that cell
     failure = pages.failure("exit", "import time\ntime.sleep(3)")
     assert failure.kind is Kind.DEAD_KERNEL
 
