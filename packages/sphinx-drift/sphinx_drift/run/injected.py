@@ -126,7 +126,9 @@ def order_descriptors() -> None:
             if os.getpid() == kernel:  # a process that a cell has forked has a copy of this
                 read_all()
             if isinstance(text, str):
-                str.encode(text)  # as print does it: ipykernel would lose it, and write a log
+                # As print does it: ipykernel would lose it, and write a log. Of the name of a file,
+                # bytes that are no text come through as replacement characters.
+                str.encode(text, errors="surrogateescape")
             return write(text)
 
         def ordered_flush() -> None:

@@ -116,3 +116,7 @@ def _refuse_odd(notebook: NotebookNode) -> None:
             if not needed <= output.keys():
                 must_have, got = (", ".join(sorted(names)) for names in (needed, output))
                 raise ValueError(f"an output of its cell {number} must have {must_have}; got {got}")
+            if not isinstance(metadata := output.get("metadata", {}), dict):
+                what = f"the `metadata` of an output of its cell {number}"
+                message = f"{what} must be a mapping, got {metadata!r}"
+                raise ValueError(message)  # noqa: TRY004 - the file is wrong

@@ -375,6 +375,10 @@ FRONT_OF = "---\nfile_format: mystnb\na: %s\n---\n" + CELL
         ),
         (one_output("display_data"), "an output of its cell 1 must have data, output_type; got"),
         (one_output("error"), "an output of its cell 1 must have ename, evalue, output_type; got"),
+        (
+            one_output("display_data", data={}, metadata=None),
+            "the `metadata` of an output of its cell 1 must be a mapping, got None",
+        ),
         (one_cell(metadata=None), "it is no notebook"),
         (one_cell(outputs=None), "it is no notebook"),
         (one_cell().replace('"outputs": [], ', ""), "cell 1 must have a list of `outputs`"),
