@@ -409,8 +409,7 @@ def main(arguments: Sequence[str]) -> None:
     except SystemExit as ended:  # as Python takes its code
         status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except BaseException:  # noqa: BLE001 - Python would print it and end, but do more at its end
-        traceback.print_exc()
-        sys.stderr.flush()
+        traceback.print_exc(file=sys.__stderr__)  # ipykernel's own goes to a client
     finally:
         os._exit(status)
 

@@ -308,6 +308,8 @@ def test_a_relative_folder_is_one_of_the_client(
     [
         ([], 1, "ZMQError: Address already in use"),
         (["--InteractiveShellApp.extra_extensions=3"], 1, "Bad config encountered"),
+        # After its streams have become a client's.
+        (["--IPKernelApp.displayhook_class=decimal.Decimal"], 1, "in init_io"),
         (["--version"], 0, ""),
     ],
 )
@@ -318,7 +320,7 @@ def test_kernel_that_does_not_start_says_why(
         with socket.socket() as taken, (tmp_path / name).open("wb") as stderr:
             taken.bind(("127.0.0.1", 0))
             taken.listen()
-            port = taken.getsockname()[1]
+            port = 0 if options else taken.getsockname()[1]
             manager = KernelManager(kernel_name=name, cache_ports=False, shell_port=port)
             manager.start_kernel(stderr=stderr, extra_arguments=options)
             process = manager.provisioner.process  # type: ignore[union-attr]
