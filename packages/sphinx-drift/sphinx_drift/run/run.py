@@ -24,6 +24,7 @@ from sphinx_drift.run.choice import (
 from sphinx_drift.run.host import HOST
 from sphinx_drift.run.injected import (
     compute_on_device,
+    end_at_the_next_cell,
     keep_messages,
     leave_no_bytecode,
     measure_coverage,
@@ -128,7 +129,8 @@ def request_for(
         **settings: Other fields of the request.
 
     """
-    always = [*map(injected, (leave_no_bytecode, keep_messages, order_descriptors))]
+    in_each = (leave_no_bytecode, keep_messages, order_descriptors, end_at_the_next_cell)
+    always = [*map(injected, in_each)]
     if options := os.environ.get(COVERAGE_VARIABLE):
         always.append(injected(measure_coverage, options))
     if (device := os.environ.get(DEVICE_VARIABLE, "cpu")) != "cpu":

@@ -16,7 +16,9 @@ from runners import Pages, shown
 from small_book import FRONT, cell, write
 
 from sphinx_drift.kinds import Kind
+from sphinx_drift.probes import injected
 from sphinx_drift.run.host import HOST
+from sphinx_drift.run.injected import end_at_the_next_cell
 from sphinx_drift.run.run import execute, request_for
 
 DEADLY = {
@@ -64,10 +66,17 @@ def test_what_a_page_started_ends_with_it(pages: Pages, end: str) -> None:
     wait_until(lambda: not pid_exists(int(shown(notebook.cells[1]))))
 
 
-def test_page_that_exits_in_the_middle_fails(pages: Pages) -> None:
-    assert pages.fork("exit", after=())[1].failure is None  # it ends 0.1 s after that cell
-    failure = pages.failure("exit", "import time\ntime.sleep(3)")
-    assert failure.kind is Kind.DEAD_KERNEL
+@pytest.mark.parametrize("runner", ["fork", "jupyter"])
+@pytest.mark.parametrize("end", ["exit", "get_ipython().kernel.do_shutdown(True)"])
+def test_a_page_may_end_by_its_last_cell_alone(pages: Pages, end: str, runner: str) -> None:
+    before = (injected(end_at_the_next_cell),)
+    settings = {"before": before, "variables": {"DRIFT_RUNNER": runner}}
+    slow = f"{end}\nimport time\ntime.sleep(0.5)"  # ipykernel's ends after 0.1
+    execution = pages.fork("1", slow, **settings)[1]
+    assert (execution.failure, bool(execution.answers)) == (None, True)
+    execution = pages.fork(end, "1", **settings)[1]
+    assert execution.failure is not None
+    assert (execution.failure.kind, execution.failure.index) == (Kind.DEAD_KERNEL, 2)
 
 
 @pytest.mark.parametrize("child", ["", "raise ValueError", "os.closerange(3, 64)"])
