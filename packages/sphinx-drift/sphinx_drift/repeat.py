@@ -40,9 +40,11 @@ def compare_runs(
         to_repeat = _parts_to_repeat(cell, runs, is_page=not page.is_notebook)
         if found := [differing[part] for part in to_repeat if part in differing]:
             once, again, verdict = found[0]
+            raises = not (runs[0].error or cell.may_raise) and runs[1].error
             yield outcome_of(
                 cell,
                 Kind.UNREPEATABLE,
+                message=f"run again, it raised {raises}" if raises else "",
                 documented=once,
                 executed=again,
                 verdict=verdict,

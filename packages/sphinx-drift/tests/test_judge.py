@@ -281,6 +281,18 @@ def test_runs_are_compared_but_for_what_is_unchecked() -> None:
     assert found[0].parts == (Part.ALL, Part.MAIN, Part.STDOUT)
 
 
+@pytest.mark.parametrize(
+    ("tags", "message"), [((), "run again, it raised E: m"), (("raises-exception",), "")]
+)
+def test_a_cell_that_raises_when_it_is_run_again_says_so(
+    tags: tuple[str, ...], message: str
+) -> None:
+    page = page_of((expecting("good"),), tags=frozenset(tags))
+    first, second = printing(OK), printing([*OK, ("error", "E: m")])
+    (found,) = compare_runs(page, first, second, Execution(frozenset({0})))
+    assert (found.kind, found.message) == (Kind.UNREPEATABLE, message)
+
+
 def run_of(number: int, varies: str) -> NotebookNode:
     """Return a run in which what varies has a number, with a value in two forms."""
     names = ("stdout", "stderr", *[name for name in ("error",) if name in varies])

@@ -356,6 +356,12 @@ def test_what_raises_where_an_output_is_documented_is_left_to_its_author(tmp_pat
     assert change_after(path, Outcome(Kind.UNREPEATABLE, 1, cell=1)) is None
 
 
+def test_what_raises_when_it_is_run_again_is_left_to_its_author(tmp_path: Path) -> None:
+    code = cell("print(1)")
+    again = Outcome(Kind.UNREPEATABLE, 1, message="run again, it raised E: m", cell=1)
+    assert changed(put(tmp_path, code), again).after == FRONT + code + expected("1")
+
+
 @pytest.mark.parametrize(
     ("below", "reason"),
     [
