@@ -600,6 +600,25 @@ def test_help_that_a_program_stored_is_unchecked(
         assert kinds(outcomes(page, run)) == [kind]
 
 
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ([], Kind.NOT_RAISED),
+        ([stream("1\n")], Kind.NOT_RAISED),
+        ([raised("E", "m")], Kind.VERIFIED),
+        ([raised("F", "m")], Kind.NOT_RAISED),
+    ],
+)
+def test_an_error_that_a_notebook_stored_is_checked_but_where_it_is_ignored(
+    now: list[NotebookNode], expected: Kind
+) -> None:
+    for tags, kind in (((), expected), (IGNORED, Kind.UNCHECKED)):
+        run = notebook(code("f()", raised("E", "m"), count=1, tags=(*tags, *RAISING)))
+        page = read_notebook(run)
+        run.cells[0].outputs = now
+        assert kinds(outcomes(page, run))[0] == kind
+
+
 SILENT, DRAWING_CELL = code("import os", count=1), code("draw()", DRAWN, count=1)
 UNCOMPARED = code("print(1)", ONE, count=2, tags=IGNORED)
 
