@@ -167,8 +167,8 @@ def _missing(
     is_parted = not texts.isdisjoint(varying) and (output.glued or not texts <= {*varying})
     if forms and all(value.forms for value in values) and not output.error:
         missing = lacking - {Part.VALUE}
-    elif Part.STDOUT in cell.hidden and not output.error:
-        missing = lacking - cell.hidden
+    elif Part.STDOUT in cell.hidden:
+        missing = lacking - cell.hidden | ({Part.STDERR} if output.error else set())
     elif not cell.expectations and (output.error or (texts and not is_parted)):
         everything = Part.ALL if cell.has_stderr else Part.MAIN
         missing = {everything} | (lacking & {Part.PICTURE})

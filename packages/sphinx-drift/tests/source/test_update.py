@@ -301,10 +301,18 @@ def test_what_differs_between_runs_is_unchecked_and_the_rest_written(tmp_path: P
     assert changed(path, *differs).after == FRONT + after
 
 
-def test_stdout_that_no_reader_is_shown_is_not_documented(tmp_path: Path) -> None:
-    code = cell(":tags: [remove-stdout]\nprint(1)\ndisplayed = [{'text/plain': '2'}]")
-    written = changed(put(tmp_path, code)).after
-    assert written == FRONT + code + expected("2", options=":stream: value\n\n")
+@pytest.mark.parametrize(
+    ("shown", "after"),
+    [
+        ("displayed = [{'text/plain': '2'}]", expected("2", options=":stream: value\n\n")),
+        ("raised = {'E': 'm'}", expected("E: m", options=":stream: stderr\n:raises: E\n\n")),
+    ],
+)
+def test_stdout_that_no_reader_is_shown_is_not_documented(
+    shown: str, after: str, tmp_path: Path
+) -> None:
+    code = cell(f":tags: [remove-stdout]\nprint(1)\n{shown}")
+    assert changed(put(tmp_path, code)).after == FRONT + code + after
 
 
 @pytest.mark.parametrize(
