@@ -25,6 +25,7 @@ from nbclient.exceptions import (
     DeadKernelError,
 )
 from nbformat import NotebookNode, from_dict, v4
+from nbformat.validator import NotebookValidationError
 from traitlets import Type
 
 from forked_kernels.provisioner import NAME, obstacle
@@ -244,6 +245,10 @@ async def _run_cell(client: LimitedClient, cell: NotebookNode, index: int) -> Fa
         failure = Failure(Kind.TIMEOUT, index, _too_long(client))
     except DeadKernelError:
         failure = Failure(Kind.DEAD_KERNEL, index, await _end_of(client))
+    except NotebookValidationError as error:
+        where = " ".join(map(str, error.original.path))
+        message = f"no notebook can hold what it displays, see its {where}"
+        failure = Failure(Kind.NOT_EXECUTED, index, message)
     return client.excess(cell, index) or failure
 
 

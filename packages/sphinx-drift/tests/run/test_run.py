@@ -284,6 +284,13 @@ def test_what_no_output_can_hold_is_refused_where_it_is_written(
     assert failure.message.startswith(error)
 
 
+def test_what_no_notebook_can_hold_says_what_it_is(pages: Pages) -> None:
+    shown = "display({'application/x-chart.json': {'bars': [1]}}, raw=True)"
+    failure = pages.failure(shown, "1")
+    assert (failure.kind, failure.index) == (Kind.NOT_EXECUTED, 1)
+    assert failure.message.endswith("what it displays, see its data application/x-chart.json")
+
+
 def test_the_name_of_a_file_may_have_bytes_that_are_no_text(pages: Pages) -> None:
     notebook, _ = pages.fork(r"print('caf\udce9 5')", before=(injected(order_descriptors),))
     assert shown(notebook.cells[1]) == "caf\N{REPLACEMENT CHARACTER} 5\n"
