@@ -75,8 +75,10 @@ class CellCheck:
         compared: list[Outcome] = []
         for expectation in self.cell.expectations:
             outcome = self._compared(expectation)
-            # A form that repeats a text counts once, unless the form alone differs.
-            if not (is_notebook and expectation.part in BESIDE):
+            # A form that repeats a text counts once, unless the form alone differs or is unknown.
+            is_beside = is_notebook and expectation.part in BESIDE
+            is_unknown = outcome.kind is Kind.UNCHECKED and not expectation.unchecked
+            if is_unknown or not is_beside:
                 compared.append(outcome)
             elif outcome.kind.fails and not any(other.kind.fails for other in compared):
                 compared.append(replace(outcome, message=f"as {expectation.part.value}"))

@@ -442,6 +442,11 @@ def test_html_that_may_show_more_than_its_text_is_not_called_verified(
     assert outcome.message.startswith("<script>") is (expected is Kind.UNCHECKED)
 
 
+def test_html_of_a_notebook_that_may_show_more_is_unchecked_beside_its_text() -> None:
+    book = showing(plain="x 1", html="<b>x</b> 2<script>3</script>")
+    assert kinds(outcomes(read_notebook(book), book)) == [Kind.VERIFIED, Kind.UNCHECKED]
+
+
 @pytest.mark.parametrize("stored", [False, True])
 def test_what_varies_in_html_alone_is_filtered_and_counted(*, stored: bool) -> None:
     before, now = (showing(plain="x 1", html=f"<b>x</b> 1 Size: {n}B") for n in (24, 32))
