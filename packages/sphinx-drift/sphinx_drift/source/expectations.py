@@ -80,12 +80,12 @@ def read_page(
     """
     nodes = ((i, cell) for i, cell in enumerate(notebook.cells) if cell.cell_type == "code")
     cells: list[Cell] = []
-    problems = reading.swallowed
+    problems, unread = reading.swallowed, None
     for fence in reading.fences:
         if not (fence.is_read or is_mystmd):
-            continue
-        if fence.is_expectation:
-            problems += _attach(fence, cells, reading.lines)
+            unread = fence
+        elif fence.is_expectation:
+            problems += _attach(fence, cells, reading.lines, unread)
         else:
             index, node = next(nodes)
             cells.append(read_cell(len(cells) + 1, index, node, (fence.first, fence.last), shown))
@@ -97,6 +97,11 @@ def read_page(
     return with_settings(Page(tuple(cells), tuple(problems)), notebook)
 
 
+def _is_straight_above(last: int, line: int, lines: Sequence[str]) -> bool:
+    """Whether a reader sees nothing between the last line of a cell and an expectation's line."""
+    return all(map(_INVISIBLE.match, lines[last : line - 1]))
+
+
 def _misread(lines: Sequence[str]) -> Iterator[Outcome]:
     """Yield the lines of a page after which MyST-NB counts lines that it doesn't have."""
     for number, line in enumerate(lines, start=1):
@@ -105,8 +110,13 @@ def _misread(lines: Sequence[str]) -> Iterator[Outcome]:
             yield Outcome(Kind.UNREADABLE, number, message=message)
 
 
-def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outcome]:
-    """Assign an expectation to the last of the cells above it; return what is wrong with it."""
+def _attach(
+    fence: Fence, cells: list[Cell], lines: Sequence[str], unread: Fence | None
+) -> list[Outcome]:
+    """Assign an expectation to the last of the cells above it; return what is wrong with it.
+
+    What is above it may be a fence that isn't read as a cell.
+    """
     line = fence.first
     expectation, problems = read_expectation(fence.content, line)
     # Sphinx hands an argument that isn't wanted over as the first line of the content.
@@ -117,7 +127,9 @@ def _attach(fence: Fence, cells: list[Cell], lines: Sequence[str]) -> list[Outco
     if unclosed := _unclosed(fence):
         problems.append(Outcome(Kind.UNREADABLE, line, message=unclosed))
     no_cell = Outcome(Kind.NO_CELL, line, name=expectation.name, documented=expectation.content)
-    if not cells or any(not _INVISIBLE.match(row) for row in lines[cells[-1].last_line : line - 1]):
+    if not (cells and _is_straight_above(cells[-1].last_line, line, lines)):
+        if unread and _is_straight_above(unread.last, line, lines):
+            no_cell = replace(no_cell, message=unread.unread.message)
         return [*problems, no_cell]
     cell = cells[-1]
     if expectation.part is Part.ALL and not cell.has_stderr:

@@ -21,6 +21,7 @@ from sphinx_drift.source.metadata import page_config, read_front
 from sphinx_drift.source.mystmd import add_metadata, mystmd_notebook
 from sphinx_drift.source.notebook import parse_notebook, read_notebook
 
+_NO_KERNELSPEC = "`kernelspec` in its front matter must have a `name`, indented below it; got {}"
 _NO_FORMAT = "it has cells, and no `file_format: mystnb` in its front matter: none would run"
 
 
@@ -64,12 +65,14 @@ def load(
         return replace(page, problems=(*page.problems, *unread)), notebook
     config = config_without_book()
     reading = read_markdown(text, config)
+    front = read_front(text) if reading.fences else {}
+    if not (is_mystmd or isinstance(kernel := front.get("kernelspec", {}), dict)):
+        raise ValueError(_NO_KERNELSPEC.format(kernel))
     if is_mystmd:
         notebook = mystmd_notebook(text, reading.fences)
     elif is_myst_markdown_notebook(text):
         notebook = read_myst_markdown_notebook(text, config, path=path)
     elif reading.fences:
-        read_front(text)  # which may be no YAML
         raise ValueError(_NO_FORMAT)
     else:
         return None

@@ -88,6 +88,15 @@ def test_a_character_that_only_myst_nb_takes_for_a_line_end_is_named(
 
 
 @pytest.mark.parametrize(
+    ("between", "told"), [("", "a cell begins with ```{code-cell}"), ("Prose.\n", "")]
+)
+def test_an_expectation_says_what_is_no_cell_straight_above_it(between: str, told: str) -> None:
+    page = read(f"{CELL}{CELL.replace('```', ':::')}{between}{expected('1')}")
+    (problem,) = [p for p in page.problems if p.kind is Kind.NO_CELL]
+    assert problem.message.partition(",")[0] == told
+
+
+@pytest.mark.parametrize(
     ("between", "parts"),
     [
         *((text, False) for text in ("", "\n", "\n\n\n", "% a comment\n", "\n% one\n\n% two\n")),
@@ -383,6 +392,7 @@ FRONT_OF = "---\nfile_format: mystnb\na: %s\n---\n" + CELL
         (one_cell(outputs=None), "it is no notebook"),
         (one_cell().replace('"outputs": [], ', ""), "cell 1 must have a list of `outputs`"),
         ('{"cells": [', "it is no notebook: JSONDecodeError: Expecting value: line 1"),
+        (FRONT_OF % "1\nkernelspec:\nname: python3", "`kernelspec` in its front matter must have"),
         (FRONT_OF % "[", "line 3 of its front matter"),
         (FRONT_OF % "b: c", "line 3 of its front matter"),
         (FRONT_OF % "\x01", "its front matter can't be read: unacceptable character"),
