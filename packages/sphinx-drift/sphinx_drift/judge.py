@@ -82,7 +82,8 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
     if page.documents_nothing:
         outcomes = _as_one(outcomes)
     counted = (Kind.VERIFIED, Kind.NOT_COMPARED)
-    is_told = any(o.kind in counted or o.kind.fails for o in outcomes)
+    # Of HTML that may show more than its text, that was compared.
+    is_told = any(o.kind in counted or o.kind.fails or o.verdict.compared for o in outcomes)
     # What is drawn, or silent as each import is, makes up for nothing that isn't compared.
     says_nothing = bool(silent or +not_text) and not outcomes
     if page.complete and page.cells and not (is_told or says_nothing):

@@ -225,7 +225,10 @@ class CellCheck:
         if self._raised and not is_named:
             # A cell that may raise fails where a run has saved it without the error.
             fails = is_claim if cell.may_raise else self.run.errors_fail
-            is_wrong = fails or (page.complete and cell.is_seen) or cell.expectations
+            # What a notebook leaves unchecked may raise, if its cell may.
+            is_ignored = page.is_notebook and cell.may_raise and not fails
+            checked = [e for e in cell.expectations if not (is_ignored and e.unchecked)]
+            is_wrong = fails or (page.complete and cell.is_seen) or checked
             kind = Kind.RAISED if is_wrong else Kind.NO_EXPECTATION
             return outcome_of(cell, kind, message=output.error)
         parts = self._undocumented_parts()

@@ -28,9 +28,13 @@ def compare_runs(
             yield outcome_of(cell, Kind.UNREPEATABLE, message=message)
         return
     for cell in page.cells:
+        runs = [read_printed(cell, notebook) for notebook in (first, second)]
+        is_new = cell.index not in execution.succeeded and not (runs[0].error or cell.may_raise)
+        if is_new and (error := runs[1].error):
+            yield outcome_of(cell, Kind.UNREPEATABLE, message=f"run again, it raised {error}")
+            continue
         if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
             continue  # a notebook says it of a whole cell
-        runs = [read_printed(cell, notebook) for notebook in (first, second)]
         differing: dict[Part, tuple[str, str, Verdict]] = {}
         for part in Part:
             once, again = (apply_filters(run.select(part), filters) for run in runs)
@@ -40,11 +44,9 @@ def compare_runs(
         to_repeat = _parts_to_repeat(cell, runs, is_page=not page.is_notebook)
         if found := [differing[part] for part in to_repeat if part in differing]:
             once, again, verdict = found[0]
-            raises = not (runs[0].error or cell.may_raise) and runs[1].error
             yield outcome_of(
                 cell,
                 Kind.UNREPEATABLE,
-                message=f"run again, it raised {raises}" if raises else "",
                 documented=once,
                 executed=again,
                 verdict=verdict,

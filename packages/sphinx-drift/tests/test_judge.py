@@ -291,6 +291,9 @@ def test_a_cell_that_raises_when_it_is_run_again_says_so(
     first, second = printing(OK), printing([*OK, ("error", "E: m")])
     (found,) = compare_runs(page, first, second, Execution(frozenset({0})))
     assert (found.kind, found.message) == (Kind.UNREPEATABLE, message)
+    page = page_of((expecting("good", unchecked="why"),), tags=frozenset(tags))
+    told = [o.message for o in compare_runs(page, first, second, Execution(frozenset({0})))]
+    assert told == [message] * bool(message)
 
 
 def run_of(number: int, varies: str) -> NotebookNode:
@@ -437,9 +440,11 @@ def test_html_that_may_show_more_than_its_text_is_not_called_verified(
     part: Part, text: str, expected: Kind
 ) -> None:
     book = showing(plain="x 1", html="<b>x</b> 2<script>3</script>")
-    outcome = outcomes(page_of((expecting(text, part=part),)), book).outcomes[0]
+    result = outcomes(page_of((expecting(text, part=part),)), book)
+    outcome = result.outcomes[0]
     assert outcome.kind is expected
     assert outcome.message.startswith("<script>") is (expected is Kind.UNCHECKED)
+    assert Kind.NOTHING_CHECKED not in kinds(result)  # its text was compared
 
 
 def test_html_of_a_notebook_that_may_show_more_is_unchecked_beside_its_text() -> None:
@@ -622,6 +627,23 @@ def test_an_error_that_a_notebook_stored_is_checked_but_where_it_is_ignored(
         page = read_notebook(run)
         run.cells[0].outputs = now
         assert kinds(outcomes(page, run))[0] == kind
+
+
+@pytest.mark.parametrize(
+    ("tags", "expected"),
+    [
+        ((*IGNORED, *RAISING), []),
+        (RAISING, [Kind.DRIFT, Kind.RAISED]),
+        (IGNORED, [Kind.RAISED]),
+    ],
+)
+def test_what_a_notebook_leaves_unchecked_may_raise_if_its_cell_may(
+    tags: tuple[str, ...], expected: list[Kind]
+) -> None:
+    run = notebook(code("f()", ONE, count=1, tags=tags))
+    page = read_notebook(run)
+    run.cells[0].outputs = [raised("E", "m")]
+    assert [kind for kind in kinds(outcomes(page, run)) if kind.fails] == expected
 
 
 SILENT, DRAWING_CELL = code("import os", count=1), code("draw()", DRAWN, count=1)

@@ -194,14 +194,22 @@ def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) ->
 # Settings -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("builder", "status"), [("dummy", 0), ("text", 1)])
+@pytest.mark.parametrize(
+    ("builder", "prints", "below", "status"),
+    [
+        ("dummy", "", "", 0),
+        ("text", "", "", 1),
+        ("text", "print(2)\n", "2", 1),
+        ("text", "", ":stream: picture\n\nIntSlider(value=73)", 0),
+    ],
+)
 def test_a_widget_is_documented_where_its_text_is_shown(
-    builder: str, status: int, book: Book
+    builder: str, prints: str, below: str, status: int, book: Book
 ) -> None:
     view = "application/vnd.jupyter.widget-view+json"
     data = {view: {"model_id": "a", "version_major": 2}, "text/plain": "IntSlider(value=73)"}
     widget = f"display({data}, raw=True)"
-    book.write("page.md", cell("print(1)", "1"), cell(widget))
+    book.write("page.md", cell("print(1)", "1"), cell(prints + widget, *filter(None, [below])))
     built = book.build(builder=builder)
     assert built.status == status
     assert built.locations == ({("page.md:15", "undocumented")} if status else set())
