@@ -231,7 +231,7 @@ _NAMES = {
 
 
 def read_table(table: object, place: Place, folder: Path) -> dict[str, Any]:
-    """Return what the settings of a table mean, by name; a table or a value of None sets nothing.
+    """Return what the settings of a table mean, by name; a value of None sets nothing.
 
     Args:
         table: The table.
@@ -244,8 +244,6 @@ def read_table(table: object, place: Place, folder: Path) -> dict[str, Any]:
     """
     origin, named = _NAMES[place]
     known = {entry.name: entry for entry in entries(place)}
-    if table is None:
-        return {}
     if not isinstance(table, dict):
         raise ValueError(f"{origin} may hold {', '.join(sorted(known))}; got {table!r}")  # noqa: TRY004 - the file is wrong
     refuse_unknown(table, known, origin)

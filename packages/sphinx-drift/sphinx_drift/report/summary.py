@@ -42,7 +42,9 @@ def summary(results: Sequence[PageResult], *, noun: str = "output") -> str:
 def is_nothing(results: Sequence[PageResult]) -> bool:
     """Whether nothing was checked and nothing failed; what draws or stays silent is counted."""
     kinds = _kinds(results).keys()
-    if any(kind is Kind.VERIFIED or kind.fails for kind in kinds):
+    # Of HTML that may show more than its text, that was compared.
+    was_compared = any(o.verdict.compared for result in results for o in result.outcomes)
+    if was_compared or any(kind is Kind.VERIFIED or kind.fails for kind in kinds):
         return False
     says_more = kinds & {Kind.NO_EXPECTATION, Kind.UNCHECKED} or any(p.left_out for p in results)
     return bool(says_more) or not any(result.not_text or result.silent for result in results)

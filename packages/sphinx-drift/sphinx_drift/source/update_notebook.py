@@ -35,6 +35,9 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
     before = [cell.get("outputs") for cell in stored["cells"]]
     after: dict[int, Any] = {}
     """The new outputs, by the indices of their cells."""
+    for index, count in _new_counts(stored["cells"], fixes.executed).items():
+        stored["cells"][index]["execution_count"] = count
+        new.append((_places(text, starts[index])["execution_count"], count))
     for number in {outcome.cell for outcome in fixes.outcomes}:
         index = fixes.page.cells[number - 1].index
         executed = _apply_filters(fixes.executed.cells[index].outputs, fixes.filters)
@@ -45,22 +48,50 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
         metadata = stored["cells"][index]["metadata"]
         metadata.setdefault("drift", {})["unchecked"] = reason
         new.append((_places(text, starts[index])["metadata"], metadata))
+    if widgets := _new_widgets(stored["metadata"], fixes.executed, before, after):
+        merged = {**stored["metadata"].get("widgets", {}), **widgets}
+        new.append((whole["metadata"], {**stored["metadata"], "widgets": merged}))
+    return _replaced(text, new)
+
+
+def _new_counts(stored: Sequence[dict[str, Any]], executed: NotebookNode) -> dict[int, int]:
+    """Return the execution counts of a notebook that was never run, by the indices of its cells.
+
+    With these, a cell that prints nothing says so.
+    """
+    if any(cell.get("execution_count") or cell.get("outputs") for cell in stored):
+        return {}
+    counts = ((index, cell.get("execution_count")) for index, cell in enumerate(executed.cells))
+    return {index: n for index, n in counts if n and "execution_count" in stored[index]}
+
+
+def _new_widgets(
+    stored: dict[str, Any], executed: NotebookNode, before: Sequence[Any], after: dict[int, Any]
+) -> dict[str, Any]:
+    """Return the states of the widgets that change, by their types.
+
+    Args:
+        stored: The metadata of the notebook.
+        executed: The notebook, as it was run.
+        before: The outputs of its cells.
+        after: The new ones, by the indices of their cells.
+
+    """
     left = [outputs for index, outputs in enumerate(before) if index not in after]
-    for mime, of_run in fixes.executed.metadata.get("widgets", {}).items():
+    new: dict[str, Any] = {}
+    for mime, of_run in executed.metadata.get("widgets", {}).items():
         if "/" not in mime:
             continue  # as ipywidgets 6 stored it
         found = _states_in([*after.values()], of_run.get("state", {}))
-        of_type = stored["metadata"].get("widgets", {}).get(mime, {})
+        of_type = stored.get("widgets", {}).get(mime, {})
         states = of_type.get("state", of_type)  # Colab stores nothing else
         versions = next((each for each in (of_type, of_run) if "state" in each), _VERSIONS)
         replaced = _states_in([before[index] for index in after], states)
         gone = replaced.keys() - _states_in(left, states).keys()
         kept = {name: state for name, state in states.items() if name not in gone}
         if found or gone:
-            widgets = stored["metadata"].setdefault("widgets", {})
-            widgets[mime] = {**versions, "state": {**kept, **found}}
-            new.append((whole["metadata"], stored["metadata"]))
-    return _replaced(text, new)
+            new[mime] = {**versions, "state": {**kept, **found}}
+    return new
 
 
 def _places(text: str, start: int) -> dict[str | int, slice]:

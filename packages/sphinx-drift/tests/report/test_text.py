@@ -70,6 +70,11 @@ def test_the_last_line_counts(kinds: list[Kind], begins: str) -> None:
     assert summary([page(*(Outcome(kind, 1) for kind in kinds))]).startswith(begins)
 
 
+def test_text_that_was_compared_is_not_nothing() -> None:
+    right = Outcome(Kind.UNCHECKED, 1, verdict=compare("5", "5"))
+    assert summary([page(right)]).startswith("0 outputs verified on 1 page, 1 unchecked (")
+
+
 def test_environment_names_torch_device_and_policy() -> None:
     plain = page(environment={"python": "3.11.7"})
     assert describe_environment([plain]) == "python 3.11.7, exact"

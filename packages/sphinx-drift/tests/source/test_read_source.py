@@ -339,7 +339,6 @@ def test_a_cell_that_is_text_of_what_stands_above_it_fails(above: str, line: int
         ("drift_complete: true", True),
         ("sphinx-drift: {complete: true}", True),
         ("draft: 1", False),
-        ("drift:", False),
     ],
 )
 def test_a_setting_that_a_page_says_by_another_name_is_a_problem(
@@ -348,6 +347,13 @@ def test_a_setting_that_a_page_says_by_another_name_is_a_problem(
     page = read(CELL, FRONT.replace("kernelspec", f"{own}\nkernelspec"))
     told = [(p.kind, p.message.partition(" says")[0]) for p in page.problems]
     assert told == [(Kind.OPTION, f"`{own.partition(':')[0]}`")] * is_ours
+
+
+def test_a_setting_that_is_not_indented_is_a_problem() -> None:
+    (problem,) = read(
+        CELL, FRONT.replace("kernelspec", "drift:\ncomplete: true\nkernelspec")
+    ).problems
+    assert problem.message == "`drift` may hold complete, filters, reference; got None"
 
 
 def test_a_page_says_whether_its_outputs_are_shown() -> None:

@@ -62,6 +62,7 @@ def run(path: Path, *filters: Filter) -> tuple[Any, ...]:
         for name, message in space.pop("raised", {}).items():
             outputs.append(raised(name, message, f"{name}: {message}"))
         notebook.cells[cell.index].outputs = outputs
+        notebook.cells[cell.index].execution_count = cell.number
     execution = Execution(
         frozenset(cell.index for cell in page.cells), succeeded=frozenset(succeeded)
     )
@@ -424,6 +425,17 @@ def test_sentences_that_say_an_old_number_are_told(tmp_path: Path) -> None:
         (15, "16", "16 is 17"),
     ]
     assert list(notes) == [f"{path}:{n}: still says {a}: {b} {where}" for n, a, b in told]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [((None, None), [1, 2]), ((None, 5), [None, 5]), ((3, None), [3, None])]
+)
+def test_a_notebook_that_was_never_run_is_saved_as_it_was_run(
+    before: tuple[int | None, ...], after: list[int | None], tmp_path: Path
+) -> None:
+    cells = (code(s, count=n) for s, n in zip(("x = 1", "print(2)"), before, strict=True))
+    saved = json.loads(changed(stored_in(tmp_path, *cells)).after)
+    assert [cell["execution_count"] for cell in saved["cells"]] == after
 
 
 def test_sentences_of_a_notebook_are_told_by_the_cell_above(tmp_path: Path) -> None:
