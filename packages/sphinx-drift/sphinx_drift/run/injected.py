@@ -148,13 +148,13 @@ def order_descriptors() -> None:
 
 def keep_messages() -> None:
     """Let all that is printed wait to be sent: beyond 1,000 messages, ZeroMQ drops it."""
+    import importlib
     import sys
 
-    import zmq
-
-    thread = getattr(sys.stdout, "pub_thread", None)  # ipykernel's
-    if thread is not None:
-        thread.schedule(lambda: thread.socket.setsockopt(zmq.SNDHWM, 0))
+    thread = getattr(sys.stdout, "pub_thread", None)
+    if thread is not None:  # it is ipykernel's
+        unlimited = importlib.import_module("zmq").SNDHWM, 0
+        thread.schedule(lambda: thread.socket.setsockopt(*unlimited))
 
 
 def end_at_the_next_cell() -> None:
@@ -168,8 +168,8 @@ def end_at_the_next_cell() -> None:
 
     ipython: Any = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
-    if not hasattr(shell, "exit_now"):
-        return
+    if not hasattr(getattr(shell, "kernel", None), "eventloop"):
+        return  # it isn't ipykernel's
 
     def end_event_loop(change: Any) -> None:
         hook = getattr(shell.kernel.eventloop, "exit_hook", None)
