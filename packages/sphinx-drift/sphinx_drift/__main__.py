@@ -55,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         books = []  # one page needs little of what its book sets
     for pattern in _unmatched(books, [Path(page.file) for page in results]):
         print(f"require: no page here matches {pattern.text!r}", file=sys.stderr)
-    if unused := unused_filters([f for book in books for f in book.filters], results):
+    unused = unused_filters([f for book in books for f in book.filters], results)
+    if unused and not options.update:  # what is written may have been filtered by them
         print(unused, file=sys.stderr)
     return _update(checked) if options.update else exit_status(results)
 

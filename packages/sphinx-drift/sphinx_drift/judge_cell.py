@@ -78,7 +78,8 @@ class CellCheck:
             # A form that repeats a text counts once, unless the form alone differs or is unknown.
             is_beside = is_notebook and expectation.part in BESIDE
             is_unknown = outcome.kind is Kind.UNCHECKED and not expectation.unchecked
-            if is_unknown or not is_beside:
+            is_told = any(other.kind is Kind.UNCHECKED for other in compared)
+            if not is_beside or (is_unknown and not is_told):
                 compared.append(outcome)
             elif outcome.kind.fails and not any(other.kind.fails for other in compared):
                 compared.append(replace(outcome, message=f"as {expectation.part.value}"))

@@ -97,6 +97,10 @@ class Kind(Enum):
         "a cell printed something else when it was run a second time",
         "seed it in the same cell, filter what varies, or say `:unchecked: reason` if not glued",
     )
+    FAILED_WHEN_REPEATED = (
+        "a cell failed when it was run a second time",
+        "have it begin by removing what an earlier run has left, such as a folder",
+    )
     UNREADABLE = (
         "a file or a docstring can't be read",
         "mend the file",

@@ -23,17 +23,18 @@ def compare_runs(
     """Name what a page printed in one run and not in another."""
     if execution.failure is not None:
         failed = [cell for cell in page.cells if cell.index == execution.failure.index]
-        message = f"run again, it stopped: {execution.failure.message}"
+        message = execution.failure.message
         for cell in failed or page.cells[:1]:
-            yield outcome_of(cell, Kind.UNREPEATABLE, message=message)
+            yield outcome_of(cell, Kind.FAILED_WHEN_REPEATED, message=message)
         return
     for cell in page.cells:
         runs = [read_printed(cell, notebook) for notebook in (first, second)]
         is_new = cell.index not in execution.succeeded and not (runs[0].error or cell.may_raise)
         if is_new and (error := runs[1].error):
-            yield outcome_of(cell, Kind.UNREPEATABLE, message=f"run again, it raised {error}")
+            yield outcome_of(cell, Kind.FAILED_WHEN_REPEATED, message=error)
             continue
-        if page.is_notebook and any(expectation.unchecked for expectation in cell.expectations):
+        is_unchecked = cell.drawn is None or any(e.unchecked for e in cell.expectations)
+        if page.is_notebook and is_unchecked:
             continue  # a notebook says it of a whole cell
         differing: dict[Part, tuple[str, str, Verdict]] = {}
         for part in Part:

@@ -282,18 +282,25 @@ def test_runs_are_compared_but_for_what_is_unchecked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tags", "message"), [((), "run again, it raised E: m"), (("raises-exception",), "")]
+    ("tags", "kinds_told"),
+    [((), [Kind.FAILED_WHEN_REPEATED] * 2), (("raises-exception",), [Kind.UNREPEATABLE])],
 )
 def test_a_cell_that_raises_when_it_is_run_again_says_so(
-    tags: tuple[str, ...], message: str
+    tags: tuple[str, ...], kinds_told: list[Kind]
 ) -> None:
-    page = page_of((expecting("good"),), tags=frozenset(tags))
     first, second = printing(OK), printing([*OK, ("error", "E: m")])
-    (found,) = compare_runs(page, first, second, Execution(frozenset({0})))
-    assert (found.kind, found.message) == (Kind.UNREPEATABLE, message)
-    page = page_of((expecting("good", unchecked="why"),), tags=frozenset(tags))
-    told = [o.message for o in compare_runs(page, first, second, Execution(frozenset({0})))]
-    assert told == [message] * bool(message)
+    told = []
+    for reason in ("", "why"):
+        page = page_of((expecting("good", unchecked=reason),), tags=frozenset(tags))
+        told += [o.kind for o in compare_runs(page, first, second, Execution(frozenset({0})))]
+    assert told == kinds_told
+
+
+def test_runs_of_a_notebook_may_differ_where_it_is_unchecked_and_has_stored_nothing() -> None:
+    for tags, number in (((), 1), (IGNORED, 0)):
+        page = read_notebook(notebook(code("f()", tags=tags)))
+        first, second = (notebook(code("f()", stream(text))) for text in ("1\n", "2\n"))
+        assert len([*compare_runs(page, first, second, Execution(frozenset({0})))]) == number
 
 
 def run_of(number: int, varies: str) -> NotebookNode:
@@ -344,7 +351,7 @@ def test_only_the_part_that_is_unchecked_may_differ_between_runs(
     page = page_of((*free, *(expecting("1", part=part) for part in checked)))
     hidden = frozenset({Part.STDERR} if "hidden" in varies else ())
     tags = frozenset({"remove-output"} if "removed" in varies else ())
-    cells = (replace(page.cells[0], hidden=hidden, tags=tags),)
+    cells = (replace(page.cells[0], hidden=hidden, tags=tags, drawn=Drawn()),)
     page = replace(page, cells=cells, is_notebook="notebook" in varies)
     found = [*compare_runs(page, run_of(1, varies), run_of(2, varies), Execution(frozenset({0})))]
     assert [outcome.kind for outcome in found] == [Kind.UNREPEATABLE] * expected
@@ -354,8 +361,8 @@ def test_a_repetition_that_stops_is_reported() -> None:
     stopped = Execution(frozenset(), Failure(Kind.RAISED, 1, "E: m"))
     book = printing([], [])
     (outcome,) = compare_runs(page_of((), ()), book, book, stopped)
-    assert (outcome.kind, outcome.cell) == (Kind.UNREPEATABLE, 2)
-    assert "E: m" in outcome.message
+    assert (outcome.kind, outcome.cell) == (Kind.FAILED_WHEN_REPEATED, 2)
+    assert outcome.message == "E: m"
 
 
 # The policy ---------------------------------------------------------------------------
@@ -448,8 +455,10 @@ def test_html_that_may_show_more_than_its_text_is_not_called_verified(
 
 
 def test_html_of_a_notebook_that_may_show_more_is_unchecked_beside_its_text() -> None:
-    book = showing(plain="x 1", html="<b>x</b> 2<script>3</script>")
-    assert kinds(outcomes(read_notebook(book), book)) == [Kind.VERIFIED, Kind.UNCHECKED]
+    for plain, beside in (("x 1", [Kind.VERIFIED]), ("<X object at 0x1>", [])):
+        book = showing(plain=plain, html="<b>x</b> 2<script>3</script>")
+        found = kinds(outcomes(read_notebook(book), book))
+        assert found == [*beside, Kind.UNCHECKED]
 
 
 @pytest.mark.parametrize("stored", [False, True])

@@ -97,9 +97,7 @@ def change_for(  # noqa: PLR0913, PLR0917 - what is known of a file
     varying = {
         o.cell: o.parts
         for o in result.outcomes
-        if o.kind is Kind.UNREPEATABLE
-        and not o.message  # what is run again in vain is to be mended
-        and o.cell not in raising | unchecked.keys()
+        if o.kind is Kind.UNREPEATABLE and o.cell not in raising | unchecked.keys()
     }
     unchecked |= dict.fromkeys(varying, DIFFERS)
     with_outputs = notebook_with_outputs if page.is_notebook else page_with_outputs

@@ -21,11 +21,12 @@ _VERSIONS = {"version_major": 2, "version_minor": 0}
 
 def notebook_with_outputs(text: str, fixes: Fixes) -> str:
     """Return a notebook whose drifted cells have their executed outputs."""
-    if not (fixes.outcomes or fixes.reasons):
-        return text
     if text.startswith(mark := "\ufeff"):
         return mark + notebook_with_outputs(text.removeprefix(mark), fixes)
     stored = json.loads(text)
+    counts = _new_counts(stored.get("cells", ()), fixes.executed)
+    if not (fixes.outcomes or fixes.reasons or counts):
+        return text
     if "cells" not in stored:  # it is of an old format
         text = nbformat.writes(parse_notebook(text))  # type: ignore[no-untyped-call]
         stored = json.loads(text)
@@ -35,7 +36,7 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
     before = [cell.get("outputs") for cell in stored["cells"]]
     after: dict[int, Any] = {}
     """The new outputs, by the indices of their cells."""
-    for index, count in _new_counts(stored["cells"], fixes.executed).items():
+    for index, count in counts.items():
         stored["cells"][index]["execution_count"] = count
         new.append((_places(text, starts[index])["execution_count"], count))
     for number in {outcome.cell for outcome in fixes.outcomes}:
@@ -61,8 +62,11 @@ def _new_counts(stored: Sequence[dict[str, Any]], executed: NotebookNode) -> dic
     """
     if any(cell.get("execution_count") or cell.get("outputs") for cell in stored):
         return {}
-    counts = ((index, cell.get("execution_count")) for index, cell in enumerate(executed.cells))
-    return {index: n for index, n in counts if n and "execution_count" in stored[index]}
+    cells = enumerate(zip(stored, executed.cells, strict=False))
+    counts = (
+        (i, now.get("execution_count")) for i, (was, now) in cells if "execution_count" in was
+    )
+    return {index: count for index, count in counts if count}
 
 
 def _new_widgets(

@@ -78,12 +78,15 @@ def widgets_as_text(notebook: NotebookNode, page: Page) -> Iterator[Outcome]:
     """Yield the widgets with undocumented text, which is all that a PDF or a text shows."""
     message = "a widget, of which this builder shows the text: it is `:stream: picture`"
     for cell in page.cells:
-        if cell.is_seen and Part.PICTURE not in {e.part for e in cell.expectations}:
-            for output in notebook.cells[cell.index].outputs:
-                data = output.get("data", {})
-                if _WIDGET in data and (text := data.get(PLAIN)):
-                    where = {"cell": cell.number, "cell_line": cell.line, "executed": text}
-                    yield Outcome(Kind.UNDOCUMENTED, cell.line, message=message, **where)
+        documented = {e.part for e in cell.expectations}
+        unchecked = {e.part for e in cell.expectations if e.unchecked}
+        if not cell.is_seen or Part.PICTURE in documented or unchecked & OF_VALUES:
+            continue
+        for output in notebook.cells[cell.index].outputs:
+            data = output.get("data", {})
+            if _WIDGET in data and (text := data.get(PLAIN)):
+                where = {"cell": cell.number, "cell_line": cell.line, "executed": text}
+                yield Outcome(Kind.UNDOCUMENTED, cell.line, message=message, **where)
 
 
 def show_stored(notebook: NotebookNode, stored: Iterable[list[NotebookNode]], page: Page) -> None:

@@ -367,7 +367,7 @@ def test_what_raises_where_an_output_is_documented_is_left_to_its_author(tmp_pat
 
 def test_what_raises_when_it_is_run_again_is_left_to_its_author(tmp_path: Path) -> None:
     code = cell("print(1)")
-    again = Outcome(Kind.UNREPEATABLE, 1, message="run again, it raised E: m", cell=1)
+    again = Outcome(Kind.FAILED_WHEN_REPEATED, 1, message="E: m", cell=1)
     assert changed(put(tmp_path, code), again).after == FRONT + code + expected("1")
 
 
@@ -428,12 +428,18 @@ def test_sentences_that_say_an_old_number_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after"), [((None, None), [1, 2]), ((None, 5), [None, 5]), ((3, None), [3, None])]
+    ("last", "before", "after"),
+    [
+        ("print(2)", (None, None), [1, 2]),
+        ("y = 2", (None, None), [1, 2]),
+        ("print(2)", (None, 5), [None, 5]),
+        ("print(2)", (3, None), [3, None]),
+    ],
 )
 def test_a_notebook_that_was_never_run_is_saved_as_it_was_run(
-    before: tuple[int | None, ...], after: list[int | None], tmp_path: Path
+    last: str, before: tuple[int | None, ...], after: list[int | None], tmp_path: Path
 ) -> None:
-    cells = (code(s, count=n) for s, n in zip(("x = 1", "print(2)"), before, strict=True))
+    cells = (code(s, count=n) for s, n in zip(("x = 1", last), before, strict=True))
     saved = json.loads(changed(stored_in(tmp_path, *cells)).after)
     assert [cell["execution_count"] for cell in saved["cells"]] == after
 

@@ -201,6 +201,7 @@ def test_the_command_itself_and_the_notebooks_that_myst_nb_leaves(book: Book) ->
         ("text", "", "", 1),
         ("text", "print(2)\n", "2", 1),
         ("text", "", ":stream: picture\n\nIntSlider(value=73)", 0),
+        ("text", "", ":unchecked: a widget", 0),
     ],
 )
 def test_a_widget_is_documented_where_its_text_is_shown(
