@@ -23,6 +23,7 @@ ELSEWHERE = (
     Kind.COULD_NOT_CHECK,  # takes an error in the comparison: see test_judge.py
     Kind.OUTPUT_LIMIT,  # takes much output: see test_limit.py
     Kind.UNREPEATABLE,  # takes a repetition: see test_command.py
+    Kind.FAILED_WHEN_REPEATED,  # so does this: see test_judge.py
 )
 EXTENSIONS = ["myst_nb", "sphinx_drift", "sphinx_design"]
 ENABLED = ["colon_fence"]
