@@ -75,16 +75,14 @@ class CellCheck:
         compared: list[Outcome] = []
         for expectation in self.cell.expectations:
             outcome = self._compared(expectation)
-            # A form that repeats a text counts once, unless the form alone differs or is unknown.
-            is_beside = is_notebook and expectation.part in BESIDE
-            is_unknown = outcome.kind is Kind.UNCHECKED and not expectation.unchecked
-            is_told = any(other.kind is Kind.UNCHECKED for other in compared)
-            if not is_beside or (is_unknown and not is_told):
-                compared.append(outcome)
-            elif outcome.kind.fails and not any(other.kind.fails for other in compared):
-                compared.append(replace(outcome, message=f"as {expectation.part.value}"))
+            if is_notebook and expectation.part in BESIDE:
+                if _is_counted(outcome, compared):
+                    continue
+                message = outcome.message or f"as {expectation.part.value}"
+                outcome = replace(outcome, message=message)
+            compared.append(outcome)
         yield from compared
-        is_excluded = any(self._excluded(e) for e in self.cell.expectations)
+        is_excluded = bool(self.cell.unchecked) or any(map(self._excluded, self.cell.expectations))
         is_claim = self.cell.is_claim and not is_excluded
         if is_notebook and not is_excluded and not any(other.kind.fails for other in compared):
             yield from self._beside(is_claim=is_claim)
@@ -105,7 +103,7 @@ class CellCheck:
             message = failure.message if failure is not None and failure.index is None else ""
             return outcome_of(cell, Kind.NOT_EXECUTED, *cell.expectations[:1], message=message)
         is_expected = bool(cell.expectations) or self.run.page.complete
-        if SKIPS & cell.tags and (is_expected or any(cell.drawn or ())):
+        if SKIPS & cell.tags and (is_expected or any(cell.drawn)):
             return self._skipped()
         if is_expected and self._raised and not cell.may_raise:
             return outcome_of(cell, Kind.RAISED, message=output.error)
@@ -176,7 +174,7 @@ class CellCheck:
         # Jupyter doesn't say the module of an error, but for other languages.
         raised = error.partition(":")[0].rpartition(".")[2]
         # A notebook that has stored an error doesn't claim it where it leaves the cell unchecked.
-        is_claim = claimed and not (expectation.unchecked and self.run.page.is_notebook)
+        is_claim = claimed and not self.cell.unchecked
         if is_claim and claimed.rpartition(".")[2] != raised:
             return Kind.NOT_RAISED, f"expected {claimed}, got {error or 'no error'}"
         part, glued = expectation.part, self.output.glued_in(expectation.part)
@@ -209,7 +207,7 @@ class CellCheck:
     def _beside(self, *, is_claim: bool) -> Iterator[Outcome]:
         """Yield what a notebook's cell now shows beside its text, or no longer shows."""
         cell, output = self.cell, self.output
-        if cell.drawn is not None and (self.run.page.complete or is_claim):
+        if self.run.page.complete or is_claim:
             for noun, before, now in cell.drawn.changes(output.drawn):
                 message = f"{noun}: it has {before} stored, and made {now}"
                 yield outcome_of(cell, Kind.PICTURE, message=message)
@@ -227,9 +225,8 @@ class CellCheck:
             # A cell that may raise fails where a run has saved it without the error.
             fails = is_claim if cell.may_raise else self.run.errors_fail
             # What a notebook leaves unchecked may raise, if its cell may.
-            is_ignored = page.is_notebook and cell.may_raise and not fails
-            checked = [e for e in cell.expectations if not (is_ignored and e.unchecked)]
-            is_wrong = fails or (page.complete and cell.is_seen) or checked
+            is_checked = bool(cell.expectations) and not (cell.unchecked and cell.may_raise)
+            is_wrong = fails or (page.complete and cell.is_seen) or is_checked
             kind = Kind.RAISED if is_wrong else Kind.NO_EXPECTATION
             return outcome_of(cell, kind, message=output.error)
         parts = self._undocumented_parts()
@@ -260,6 +257,14 @@ class CellCheck:
         if is_output and cell.is_seen and Part.TRACEBACK not in spoken_of:
             parts.append(Part.STDERR)
         return tuple(dict.fromkeys(parts))
+
+
+def _is_counted(outcome: Outcome, others: Iterable[Outcome]) -> bool:
+    """Whether a form of a value says no more than its text, or another form, has said."""
+    if outcome.kind.fails:
+        return any(other.kind.fails for other in others)
+    is_unchecked = outcome.kind is Kind.UNCHECKED
+    return not is_unchecked or any(other.kind is Kind.UNCHECKED for other in others)
 
 
 def _unchecked_glue(names: Iterable[str]) -> str:

@@ -128,8 +128,10 @@ class Cell:
     """Line of the page on which it ends, inclusive."""
     tags: frozenset[str] = frozenset()
     expectations: tuple[Expectation, ...] = ()
-    drawn: Drawn | None = None
-    """How many pictures and widgets a notebook has stored of it; None if they aren't compared."""
+    drawn: Drawn = field(default_factory=Drawn)
+    """How many pictures and widgets a notebook has stored of it."""
+    unchecked: str = ""
+    """Why nothing that a notebook has stored of it is compared."""
     stored_as: tuple[frozenset[str], ...] = ()
     """The types in which a notebook has stored each of its displays."""
     is_claim: bool = False

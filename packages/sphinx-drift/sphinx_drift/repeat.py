@@ -33,9 +33,8 @@ def compare_runs(
         if is_new and (error := runs[1].error):
             yield outcome_of(cell, Kind.FAILED_WHEN_REPEATED, message=error)
             continue
-        is_unchecked = cell.drawn is None or any(e.unchecked for e in cell.expectations)
-        if page.is_notebook and is_unchecked:
-            continue  # a notebook says it of a whole cell
+        if cell.unchecked:
+            continue
         differing: dict[Part, tuple[str, str, Verdict]] = {}
         for part in Part:
             once, again = (apply_filters(run.select(part), filters) for run in runs)

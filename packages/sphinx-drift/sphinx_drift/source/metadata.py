@@ -134,5 +134,5 @@ def _with_reasons(cell: Cell, table: Mapping[str, Any]) -> Cell:
     if IGNORED in cell.tags:
         reasons.setdefault("unchecked", f"tagged {IGNORED}")
     if "unchecked" in reasons:
-        cell = replace(cell, drawn=None, is_claim=False)
+        cell = replace(cell, unchecked=reasons["unchecked"], is_claim=False)
     return replace(cell, expectations=tuple(replace(e, **reasons) for e in cell.expectations))

@@ -81,18 +81,21 @@ def _with_stored(cell: Cell, node: NotebookNode, *, counts_from_zero: bool) -> C
     is_shown = all(each.output_type == "display_data" for each in node.outputs)
     last_line = cell.source.rstrip().rpartition("\n")[2].strip()
     is_help = is_shown and bool(_ASKS.fullmatch(last_line))
+    unchecked = _HELP if is_help else ""
+    expectations = tuple(
+        Expectation(
+            *(stored, cell.line, cell.line, part),
+            raises=raises,
+            unchecked=unchecked,
+            is_help=is_help,
+        )
+        for part in (main, *BESIDE)
+        if plain(stored := output.select(part)).strip()
+    )
     return replace(
         cell,
-        expectations=tuple(
-            Expectation(
-                *(stored, cell.line, cell.line, part),
-                raises=raises,
-                unchecked=_HELP if is_help else "",
-                is_help=is_help,
-            )
-            for part in (main, *BESIDE)
-            if plain(stored := output.select(part)).strip()
-        ),
+        expectations=expectations,
+        unchecked=unchecked * bool(expectations),
         drawn=output.drawn,
         stored_as=tuple(frozenset(each.data) for each in node.outputs if "data" in each),
         glued=tuple(dict.fromkeys(chain.from_iterable(output.glued.values()))),

@@ -130,7 +130,7 @@ def _lost(page: Page, executed: NotebookNode, fixed: Sequence[Outcome]) -> Itera
     """Yield the cells of which pictures or widgets are stored that aren't made any more."""
     for cell in (page.cells[number - 1] for number in sorted({o.cell for o in fixed})):
         now = read_outputs(executed.cells[cell.index].outputs).drawn
-        for noun, before, after in (cell.drawn or now).changes(now):
+        for noun, before, after in cell.drawn.changes(now):
             if after < before:
                 yield f"{noun} of cell {cell.number}: {before} stored, {after} made now"
 
