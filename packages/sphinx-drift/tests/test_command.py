@@ -307,6 +307,9 @@ def test_a_page_has_filters_of_its_own(tmp_path: Path, capsys: pytest.CaptureFix
     assert re.findall(r"drift in cell (\d)", printed.out) == ["2"]
     assert "1 output verified" in printed.out
     assert "nothing was filtered as year; delete" in printed.err
+    # What is written may have been filtered by it.
+    assert command.main([str(tmp_path), "--update", "--force"]) == 0
+    assert "nothing was filtered" not in capsys.readouterr().err
 
 
 # With kernels -------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -77,6 +78,17 @@ def test_a_page_may_end_by_its_last_cell_alone(pages: Pages, end: str, runner: s
     execution = pages.fork(end, "1", **settings)[1]
     assert execution.failure is not None
     assert (execution.failure.kind, execution.failure.index) == (Kind.DEAD_KERNEL, 2)
+
+
+@pytest.mark.parametrize("shell", [None, SimpleNamespace(), SimpleNamespace(kernel="xeus")])
+def test_a_shell_of_no_ipykernel_is_left_as_it_is(
+    shell: SimpleNamespace | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ipython = SimpleNamespace(get_ipython=lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)  # type: ignore[arg-type]
+    before = repr(shell)
+    end_at_the_next_cell()
+    assert repr(shell) == before
 
 
 @pytest.mark.parametrize("child", ["", "raise ValueError", "os.closerange(3, 64)"])
