@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import takewhile
 from pathlib import Path
@@ -218,8 +218,16 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
     if exitstatus != pytest.ExitCode.OK or reporter is None:  # as in a worker of pytest-xdist
         return
-    stats = reporter.stats.items()
-    ours = {end for end, reports in stats for report in reports if _summary_of(report)}
+    if _lacks_checks(config, reporter.stats, is_choice=is_choice):
+        reporter.write_line(f"\nnothing was checked in {', '.join(config.args)}", red=True)
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def _lacks_checks(
+    config: pytest.Config, stats: Mapping[str, Sequence[Any]], *, is_choice: bool
+) -> bool:
+    """Whether tests of ours were asked for or run, and none of them has checked anything."""
+    ours = {end for end, reports in stats.items() for report in reports if _summary_of(report)}
     # An option that a project's file adds to every run neither asks for this nor chooses
     # tests; a choice may have none of ours.
     given = config._parser.parse_known_args([*config.invocation_params.args])  # noqa: SLF001
@@ -227,9 +235,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     options = [getattr(given, name, None) for name in names]
     is_choice |= any((*options, "::" in " ".join(config.args)))
     is_asked = (given.drift or given.drift_doctests) and not is_choice
-    if ours.isdisjoint(("passed", "xfailed", "xpassed")) and (ours or is_asked):
-        reporter.write_line(f"\nnothing was checked in {', '.join(config.args)}", red=True)
-        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+    return ours.isdisjoint(("passed", "xfailed", "xpassed")) and bool(ours or is_asked)
 
 
 def _summary_of(report: Any, key: str = "drift") -> str:
