@@ -7,7 +7,7 @@ scale at which the arithmetic was done.
 
 import math
 import sys
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from enum import Enum
 from typing import NamedTuple
 
@@ -25,6 +25,10 @@ however large the numbers beside it are."""
 _SHORTEST = 7
 """Numbers of so many digits may be printed with as many as they need."""
 
+_IDENTIFYING = 17
+"""How many digits a float64 is known by."""
+
+_EXACT = Context(prec=1_000)
 _SLACK = Decimal("1.001")  # the last printed digit is itself rounded, from binary
 _EXPONENTS = range(-330, 309)
 
@@ -102,9 +106,20 @@ def _objection(documented: str, executed: str, origin: Origin) -> str:
         objection = f"the sign differs: {origin.text}"
     elif _has_other_form(documented, executed):
         objection = "printed in another form"
+    elif any(map(_has_digits_of_no_float, (documented, executed))):
+        objection = "no float64 has these digits, so each of them counts"
     elif expected != value and _is_never_rounded(documented, executed, origin):
         objection = "whole numbers of this size are exact"
     return objection
+
+
+def _has_digits_of_no_float(text: str) -> bool:
+    """Whether a number has more digits than identify a float64, and they are of none."""
+    value = decimal_of(text)
+    if len("".join(map(str, value.as_tuple().digits)).strip("0")) <= _IDENTIFYING:
+        return False
+    nearest = Decimal(float(value))
+    return abs(_EXACT.subtract(nearest, value)) > half_unit(text)
 
 
 def _has_other_form(documented: str, executed: str) -> bool:
