@@ -13,7 +13,7 @@ from sphinx_drift.compare.compare import Policy
 from sphinx_drift.judge_cell import CellCheck, PageRun, outcome_of, read_printed
 from sphinx_drift.kinds import Kind
 from sphinx_drift.model import Outcome, Page, PageResult
-from sphinx_drift.output.filters import DEFAULTS, Filter
+from sphinx_drift.output.filters import DEFAULTS, Filter, apply_filters
 from sphinx_drift.output.machine import machine_paths
 from sphinx_drift.run.results import SKIPS, Execution
 
@@ -54,7 +54,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         replace(o, kind=Kind.UNCHECKED) if o.if_complete and not page.complete else o
         for o in page.problems
     ]
-    not_text, silent = Counter[str](), 0
+    not_text, undocumented, silent = Counter[str](), Counter[str](), 0
     filters = (*filters, *machine_paths(Path(file).absolute().parent))
     run = PageRun(page, execution, policy, filters, away=away, errors_fail=errors_fail)
     # A filter of the page may match nothing, which is reported.
@@ -68,6 +68,9 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
             not_text.update(widgets=output.widgets, pictures=output.pictures)
             found = [*CellCheck(cell, output, full, run).outcomes()]
             outcomes += found
+            for outcome in found:
+                if outcome.kind in (Kind.NO_EXPECTATION, Kind.UNDOCUMENTED):
+                    apply_filters(outcome.executed, filters, undocumented)
             is_claim = cell.is_claim and page.is_notebook and not SKIPS & cell.tags
             shows = found or output.pieces or any(output.drawn)
             silent += is_claim and cell.has_code and not shows
@@ -96,6 +99,7 @@ def judge_page(  # noqa: PLR0913 - one page has these parts
         environment=execution.environment,
         not_text=+not_text,
         filter_counts=run.filter_counts,
+        undocumented_counts=undocumented,
         names=page.names,
         silent=silent,
         is_notebook=page.is_notebook,

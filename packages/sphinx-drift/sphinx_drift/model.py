@@ -57,6 +57,8 @@ class PageResult:
     """How many outputs are not text, such as pictures."""
     filter_counts: Mapping[str, int] = field(default_factory=dict)
     """How many texts each filter replaced before they were compared, by name."""
+    undocumented_counts: Mapping[str, int] = field(default_factory=dict)
+    """How many texts each filter matches that nothing documents, by name."""
     names: Mapping[str, int] = field(default_factory=dict)
     """The line of each of its expectations that has a name to quote."""
     silent: int = 0

@@ -10,7 +10,7 @@ from sphinx_drift.kinds import Kind
 from sphinx_drift.model import Cell, Outcome, Page
 from sphinx_drift.output.filters import DEFAULTS, Filter, apply_filters
 from sphinx_drift.output.printed_text import BESIDE, FORMS, OF_VALUES, Part, Printed, included_in
-from sphinx_drift.run.results import Execution
+from sphinx_drift.run.results import Execution, Failure
 
 
 def compare_runs(
@@ -21,18 +21,17 @@ def compare_runs(
     filters: Sequence[Filter] = DEFAULTS,
 ) -> Iterator[Outcome]:
     """Name what a page printed in one run and not in another."""
-    if execution.failure is not None:
-        failed = [cell for cell in page.cells if cell.index == execution.failure.index]
-        message = execution.failure.message
-        for cell in failed or page.cells[:1]:
-            yield outcome_of(cell, Kind.FAILED_WHEN_REPEATED, message=message)
-        return
+    failure, indices = execution.failure, {cell.index for cell in page.cells}
     for cell in page.cells:
+        # What stopped it at none of its cells is told of the first.
+        if failure is not None and (failure.index == cell.index or failure.index not in indices):
+            yield _failed(cell, failure)
+            return
         runs = [read_printed(cell, notebook) for notebook in (first, second)]
         is_new = cell.index not in execution.succeeded and not (runs[0].error or cell.may_raise)
         if is_new and (error := runs[1].error):
-            yield outcome_of(cell, Kind.FAILED_WHEN_REPEATED, message=error)
-            continue
+            yield _failed(cell, Failure(Kind.RAISED, cell.index, error))
+            return  # what follows may differ for that alone
         if cell.unchecked:
             continue
         differing: dict[Part, tuple[str, str, Verdict]] = {}
@@ -52,6 +51,13 @@ def compare_runs(
                 verdict=verdict,
                 parts=tuple(differing),
             )
+
+
+def _failed(cell: Cell, failure: Failure) -> Outcome:
+    """Return what it means that a cell failed in the second run alone."""
+    if failure.kind is Kind.RAISED:
+        return outcome_of(cell, Kind.FAILED_WHEN_REPEATED, message=failure.message)
+    return outcome_of(cell, failure.kind, message=f"run again: {failure.message}")
 
 
 def _parts_to_repeat(cell: Cell, runs: Sequence[Printed], *, is_page: bool) -> list[Part]:

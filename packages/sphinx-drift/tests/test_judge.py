@@ -357,12 +357,29 @@ def test_only_the_part_that_is_unchecked_may_differ_between_runs(
     assert [outcome.kind for outcome in found] == [Kind.UNREPEATABLE] * expected
 
 
-def test_a_repetition_that_stops_is_reported() -> None:
-    stopped = Execution(frozenset(), Failure(Kind.RAISED, 1, "E: m"))
-    book = printing([], [])
+@pytest.mark.parametrize(
+    ("failure", "kind", "message"),
+    [
+        (Failure(Kind.RAISED, 1, "E: m"), Kind.FAILED_WHEN_REPEATED, "E: m"),
+        (Failure(Kind.TIMEOUT, 1, "3 s"), Kind.TIMEOUT, "run again: 3 s"),
+        (None, Kind.FAILED_WHEN_REPEATED, "E: m"),
+    ],
+)
+def test_a_repetition_is_compared_up_to_the_cell_that_fails(
+    failure: Failure | None, kind: Kind, message: str
+) -> None:
+    error = [] if failure else [("error", "E: m")]
+    once, again = [("stdout", "1")], [("stdout", "2")]
+    first, second = printing(once, [], once), printing(again, error, again)
+    varies, failed = compare_runs(page_of((), (), ()), first, second, Execution(failure=failure))
+    assert (varies.kind, varies.cell) == (Kind.UNREPEATABLE, 1)
+    assert (failed.kind, failed.cell, failed.message) == (kind, 2, message)
+
+
+def test_a_repetition_that_stops_at_none_of_its_cells_is_reported() -> None:
+    stopped, book = Execution(failure=Failure(Kind.DEAD_KERNEL, None, "m")), printing([], [])
     (outcome,) = compare_runs(page_of((), ()), book, book, stopped)
-    assert (outcome.kind, outcome.cell) == (Kind.FAILED_WHEN_REPEATED, 2)
-    assert outcome.message == "E: m"
+    assert (outcome.kind, outcome.cell, outcome.message) == (Kind.DEAD_KERNEL, 1, "run again: m")
 
 
 # The policy ---------------------------------------------------------------------------
@@ -471,6 +488,13 @@ def test_what_varies_in_html_alone_is_filtered_and_counted(*, stored: bool) -> N
     result = outcomes(page, now, filters=(size,))
     assert {*kinds(result)} == {Kind.VERIFIED}
     assert result.filter_counts == {"size": 1}
+
+
+def test_filters_of_what_nothing_documents_are_counted_by_themselves() -> None:
+    took = make_filter(r"took \d s", "time", "it is the clock's")
+    book = printing([("stdout", "took 5 s")])
+    result = outcomes(page_of(()), book, filters=(took,))
+    assert (result.filter_counts, result.undocumented_counts) == ({}, {"time": 1})
 
 
 def test_an_error_of_a_repr_is_reported_as_itself() -> None:

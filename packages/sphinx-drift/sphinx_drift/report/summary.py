@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sphinx_drift.kinds import Kind
 from sphinx_drift.model import PageResult
-from sphinx_drift.output.filters import Filter, apply_filters
+from sphinx_drift.output.filters import Filter
 from sphinx_drift.report.excerpts import many
 
 
@@ -118,15 +118,13 @@ def _unchecked(results: Iterable[PageResult], noun: str) -> Iterator[str]:
 
 def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> str:
     """Say which filters replaced nothing; nothing if each did, or if nothing ran."""
-    filters, results = list(filters), list(results)
+    results = list(results)
     if not any(result.cells and not result.left_out for result in results):
         return ""
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result.filter_counts)
-        for outcome in result.outcomes:
-            if outcome.kind in (Kind.NO_EXPECTATION, Kind.UNDOCUMENTED):  # it may be for these
-                apply_filters(outcome.executed, filters, counts)
+        counts.update(result.undocumented_counts)  # it may be for these
     # Filters of pages are counted from 0.
     names = dict.fromkeys([*(one.name for one in filters), *counts])
     unused = ", ".join(name for name in names if not counts[name])

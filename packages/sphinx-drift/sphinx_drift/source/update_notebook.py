@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4.rwbase import split_lines
 
 from sphinx_drift.output.filters import Filter, apply_filters
+from sphinx_drift.output.printed_text import read_outputs
 from sphinx_drift.source.notebook import parse_notebook
 from sphinx_drift.source.update_page import Fixes
 
@@ -23,13 +24,13 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
     """Return a notebook whose drifted cells have their executed outputs."""
     if text.startswith(mark := "\ufeff"):
         return mark + notebook_with_outputs(text.removeprefix(mark), fixes)
-    stored = json.loads(text)
-    counts = _new_counts(stored.get("cells", ()), fixes.executed)
-    if not (fixes.outcomes or fixes.reasons or counts):
-        return text
+    unchanged, stored = text, json.loads(text)
     if "cells" not in stored:  # it is of an old format
         text = nbformat.writes(parse_notebook(text))  # type: ignore[no-untyped-call]
         stored = json.loads(text)
+    counts = _new_counts(stored["cells"], fixes.executed)
+    if not (fixes.outcomes or fixes.reasons or counts):
+        return unchanged
     whole = _places(text, text.index("{"))
     starts = [place.start for place in _places(text, whole["cells"].start).values()]
     new: list[tuple[slice, Any]] = []
@@ -46,6 +47,8 @@ def notebook_with_outputs(text: str, fixes: Fixes) -> str:
         new.append((_places(text, starts[index])["outputs"], after[index]))
     for number, reason in fixes.reasons.items():
         index = fixes.page.cells[number - 1].index
+        if read_outputs(fixes.executed.cells[index].outputs).glued:
+            continue  # where it is shown no mark can be, so it can't be unchecked
         metadata = stored["cells"][index]["metadata"]
         metadata.setdefault("drift", {})["unchecked"] = reason
         new.append((_places(text, starts[index])["metadata"], metadata))

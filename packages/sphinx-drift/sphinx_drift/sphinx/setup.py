@@ -49,7 +49,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("build-finished", end_workers)
     return {
         "version": "1",
-        "env_version": 18,
+        "env_version": 19,
         "parallel_read_safe": True,
         "parallel_write_safe": True,
     }

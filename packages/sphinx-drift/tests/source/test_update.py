@@ -444,6 +444,24 @@ def test_a_notebook_that_was_never_run_is_saved_as_it_was_run(
     assert [cell["execution_count"] for cell in saved["cells"]] == after
 
 
+def test_a_notebook_of_an_old_format_that_was_never_run_is_saved_with_its_counts(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "notebook.ipynb"
+    old = nbformat.v3.new_notebook(worksheets=[nbformat.v3.new_worksheet()])
+    old.worksheets[0].cells = [nbformat.v3.new_code_cell(text) for text in ("x = 1", "print(2)")]
+    path.write_text(nbformat.v3.writes_json(old), "utf-8")
+    saved = json.loads(changed(path).after)
+    assert [cell["execution_count"] for cell in saved["cells"]] == [1, 2]
+
+
+def test_a_glued_value_of_a_notebook_that_varies_is_left_to_its_author(tmp_path: Path) -> None:
+    path = stored_in(tmp_path, code("glues = {'x': '2'}", glued({"text/plain": "1"}), count=1))
+    differs = Outcome(Kind.UNREPEATABLE, 1, cell=1, parts=(Part.ALL, Part.MAIN, Part.VALUE))
+    (saved,) = json.loads(changed(path, differs).after)["cells"]
+    assert "drift" not in saved["metadata"]
+
+
 def test_sentences_of_a_notebook_are_told_by_the_cell_above(tmp_path: Path) -> None:
     said = nbformat.v4.new_markdown_cell("# Title\n\nFirst 0.306,\nthen 12.")
     path = stored_in(tmp_path, code("print(0.4042)", stream("0.3061 of 12\n")), said)
