@@ -162,6 +162,16 @@ def test_what_a_page_or_the_book_requires_fails(book: Book) -> None:
     assert "no page matches 'gone*'" in book.build().stderr
 
 
+def test_a_page_that_is_built_alone_needs_no_other_that_is_required(book: Book) -> None:
+    put(book, ["other.md"])
+    book.write("a.md", cell("print(1)", "1"))
+    book.write("b.md", "# Prose\n")
+    for name in ("a", "b"):
+        others = f"exclude_patterns=[!{name}]*"
+        assert book.build("-D", f"master_doc={name}", "-D", others).status == 0
+        assert book.build("-D", others).status == 2
+
+
 TABS = """
 :::::{tab-set}
 ::::{tab-item} One
