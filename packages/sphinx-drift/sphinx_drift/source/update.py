@@ -145,7 +145,8 @@ def _refusal(page: Page, result: PageResult) -> str:
             remedy = "see that it is there, or tag the cell `raises-exception`"
             return f"{outcome.message} {where}: {remedy}"
         is_unknown = outcome.kind.unknown and outcome.kind is not Kind.NOTHING_CHECKED
-        if is_unknown or outcome.kind is Kind.NOT_READ:  # an expectation may have swallowed it
+        # An expectation may have swallowed what isn't read.
+        if is_unknown or outcome.kind in (Kind.NOT_READ, Kind.FAILED_WHEN_REPEATED):
             why = outcome.message.partition("\n")[0]
             return f"{outcome.kind.meaning} {where}{': ' * bool(why)}{why}"
     return ""

@@ -365,10 +365,10 @@ def test_what_raises_where_an_output_is_documented_is_left_to_its_author(tmp_pat
     assert change_after(path, Outcome(Kind.UNREPEATABLE, 1, cell=1)) is None
 
 
-def test_what_raises_when_it_is_run_again_is_left_to_its_author(tmp_path: Path) -> None:
-    code = cell("print(1)")
-    again = Outcome(Kind.FAILED_WHEN_REPEATED, 1, message="E: m", cell=1)
-    assert changed(put(tmp_path, code), again).after == FRONT + code + expected("1")
+def test_a_page_that_fails_when_it_is_run_again_stays_as_it_is(tmp_path: Path) -> None:
+    again = Outcome(Kind.FAILED_WHEN_REPEATED, 7, message="E: m", cell=1)
+    refused = changed(put(tmp_path, cell("print(1)")), again).refused
+    assert refused == "a cell failed when it was run a second time (line 7, cell 1): E: m"
 
 
 @pytest.mark.parametrize(
