@@ -95,7 +95,7 @@ class Kind(Enum):
     )
     UNREPEATABLE = (
         "a cell printed something else when it was run a second time",
-        "seed it in the same cell, filter what varies, or say `:unchecked: reason` if not glued",
+        "seed or round it there, filter what varies, or say `:unchecked: reason` if not glued",
     )
     FAILED_WHEN_REPEATED = (
         "a cell failed when it was run a second time",

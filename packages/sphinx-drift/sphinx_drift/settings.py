@@ -96,8 +96,8 @@ class Table:
     twice: bool = setting(
         _ANYWHERE,
         TRUTH,
-        "Whether each page runs a second time, with other entropy, so that outputs which don't "
-        "repeat are found.",
+        "Whether each page runs a second time, with other entropy and another number of threads, "
+        "so that outputs which don't repeat are found.",
         default=False,
     )
     keep_going: bool = setting(

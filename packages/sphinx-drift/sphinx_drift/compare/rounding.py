@@ -105,7 +105,7 @@ def _objection(documented: str, executed: str, origin: Origin) -> str:
     # `_beyond` says how far a number is from a documented 0.0; but a true 0.0 differs from -0.0.
     elif expected.is_signed() != value.is_signed() and (expected or not value):
         objection = f"the sign differs: {origin.text}"
-    elif _has_other_form(documented, executed):
+    elif _has_other_form(documented, executed, origin):
         objection = "printed in another form"
     elif any(map(_has_digits_of_no_float, (documented, executed))):
         objection = "no float64 has these digits, so each of them counts"
@@ -123,15 +123,20 @@ def _has_digits_of_no_float(text: str) -> bool:
     return abs(_EXACT.subtract(nearest, value)) > half_unit(text)
 
 
-def _has_other_form(documented: str, executed: str) -> bool:
+def _has_other_form(documented: str, executed: str, origin: Origin) -> bool:
     """Whether one number is imaginary, or has more decimals though its digits are cut."""
     if documented.endswith("j") != executed.endswith("j"):
         return True
     pairs = [text.rstrip("j").partition("e") for text in (documented, executed)]
     decimals = [len(mantissa.partition(".")[2]) for mantissa, _, _ in pairs]
     has_one_notation = pairs[0][1] == pairs[1][1] and all(decimals)
+    if not has_one_notation or decimals[0] == decimals[1]:
+        return False
     length = max(len(decimal_of(text).as_tuple().digits) for text in (documented, executed))
-    return has_one_notation and decimals[0] != decimals[1] and length < _SHORTEST
+    value = decimal_of(origin.text)
+    needed = max(half_unit(documented), ulp(abs(value), origin.kind))
+    is_cut = decimals[1] < decimals[0] and abs(decimal_of(executed) - value) > needed
+    return is_cut or length < _SHORTEST
 
 
 def _is_never_rounded(documented: str, executed: str, origin: Origin) -> bool:

@@ -28,11 +28,12 @@ def report_results(app: Sphinx, exception: Exception | None) -> None:
         result if name in state.ran else _as_before(result, name, state)
         for name, result in sorted(check_quotations(app).items())
     ]
-    if unused := unused_filters(state.settings.filters, results):
+    is_alone = is_built_alone(app)  # other pages may need what this one doesn't
+    if not is_alone and (unused := unused_filters(state.settings.filters, results)):
         _LOGGER.warning("%s", unused, type="drift", subtype="filter")
     # The outputs a notebook happens to store needn't be checked; those a page documents must.
     left_out = any(result.left_out and not result.is_optional for result in results)
-    required = left_out or bool(state.settings.require and not is_built_alone(app))
+    required = left_out or bool(state.settings.require and not is_alone)
     if os.environ.get("GITHUB_ACTIONS"):
         for line in to_github(results, required=required):
             print(line)

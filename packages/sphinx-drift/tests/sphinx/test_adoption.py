@@ -163,12 +163,13 @@ def test_what_a_page_or_the_book_requires_fails(book: Book) -> None:
 
 
 def test_a_page_that_is_built_alone_needs_no_other_that_is_required(book: Book) -> None:
-    put(book, ["other.md"])
+    filters = [(r"\d s", "time", "it is the clock's")]
+    book.configure(drift_require=["other.md"], drift_filters=filters)
     book.write("a.md", cell("print(1)", "1"))
     book.write("b.md", "# Prose\n")
     for name in ("a", "b"):
         others = f"exclude_patterns=[!{name}]*"
-        assert book.build("-D", f"master_doc={name}", "-D", others).status == 0
+        assert book.build("-W", "-D", f"master_doc={name}", "-D", others).status == 0
         assert book.build("-D", others).status == 2
 
 
