@@ -24,6 +24,7 @@ import importlib
 import importlib.util
 import io
 import json
+import linecache
 import os
 import selectors
 import signal
@@ -315,6 +316,7 @@ def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) ->
     os.environ["JPY_PARENT_PID"] = str(server)
     time.tzset()
     os.chdir(request["folder"])
+    linecache.cache.pop("<string>", None)  # since Python 3.13, what its `-c` has run
     process: Any = sys.modules.get("multiprocessing.process")
     if process:  # there, the processes that a page spawns look for modules
         process.ORIGINAL_DIR = os.getcwd()  # noqa: PTH109 - as it is there
