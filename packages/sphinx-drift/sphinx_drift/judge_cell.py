@@ -232,6 +232,9 @@ class CellCheck:
         parts = self._undocumented_parts()
         if not parts:
             return None
+        for one in cell.unheld:
+            if not included_in({one.part}).isdisjoint(parts):
+                return outcome_of(cell, Kind.VARIANT, one, message=one.problem)
         return outcome_of(
             cell,
             Kind.UNDOCUMENTED if page.complete or is_claim else Kind.NO_EXPECTATION,

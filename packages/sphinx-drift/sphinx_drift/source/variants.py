@@ -1,6 +1,6 @@
 """Variants of an expectation: of several texts for one output, the one whose condition holds."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -63,7 +63,8 @@ def choose_variants(page: Page, here: Mapping[str, Any] | None) -> Page:
         here_too = {expectation.line for expectation in holding}
         others = [e for e in cell.expectations if e.line not in here_too]
         is_claim = cell.is_claim or bool(others)
-        cells.append(replace(cell, expectations=holding, is_claim=is_claim))
+        unheld = (*cell.unheld, *_unheld(others, holding, here))
+        cells.append(replace(cell, expectations=holding, unheld=unheld, is_claim=is_claim))
         of_cell = partial(Outcome, Kind.OTHER_VARIANT, cell=cell.number, cell_line=cell.line)
         problems += [of_cell(e.line, message=f"when {e.when}") for e in others]
     return replace(page, cells=tuple(cells), problems=tuple(problems))
@@ -78,13 +79,29 @@ def _holding(
     """
     holding = [e for e in expectations if not e.when or (here and _holds(e.when, here))]
     if not holding:
-        problem = f"none holds: {_listed(expectations, here)}" if here else _NO_ANSWER
-        return tuple(replace(e, problem=problem) for e in expectations[:1])
+        return tuple(_with_none(expectations, here))
     for i, expectation in enumerate(holding):
         rivals = [e for e in holding if e.when and e.part is expectation.part]
         if here and len(rivals) > 1:
             holding[i] = replace(expectation, problem=f"both hold: {_listed(rivals, here)}")
     return tuple(holding)
+
+
+def _unheld(
+    others: Sequence[Expectation], holding: Sequence[Expectation], here: Mapping[str, Any] | None
+) -> Iterator[Expectation]:
+    """Yield an expectation of each part of which all variants are for elsewhere."""
+    known = {expectation.part for expectation in holding}
+    for part in {expectation.part for expectation in others} - known:
+        yield from _with_none([e for e in others if e.part is part], here)
+
+
+def _with_none(
+    variants: Sequence[Expectation], here: Mapping[str, Any] | None
+) -> Iterator[Expectation]:
+    """Yield the first of some variants, if there is one, with the problem that none holds."""
+    problem = f"none holds: {_listed(variants, here)}" if here else _NO_ANSWER
+    yield from (replace(first, problem=problem) for first in variants[:1])
 
 
 def _listed(variants: Sequence[Expectation], here: Mapping[str, Any]) -> str:

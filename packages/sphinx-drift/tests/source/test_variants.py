@@ -97,6 +97,22 @@ def test_one_variant_of_an_output_holds(
     assert (held, [other.line for other in whole.problems]) == (problems, others)
 
 
+@pytest.mark.parametrize(
+    ("code", "status"), [("print(1)", 0), ("import sys; print(1); print(2, file=sys.stderr)", 1)]
+)
+def test_a_part_whose_variants_are_for_elsewhere_may_be_missing_but_not_another(
+    code: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warning = variant(f"numpy!={NUMPY}", "2", ":stream: stderr")
+    path = page(tmp_path, variant("", "1", ":stream: stdout"), warning, code=code)
+    before = path.read_text()
+    for options in ((), ("--update", "--force")):
+        assert main([*options, str(path)]) == status
+        told = capsys.readouterr().out
+        assert ("none holds: numpy" in told) is bool(status)
+    assert path.read_text() == before
+
+
 def test_conditions_ask_the_kernel() -> None:
     answer = report_versions("numpy", "no-such-package")
     major = ".".join(map(str, sys.version_info[:2]))
