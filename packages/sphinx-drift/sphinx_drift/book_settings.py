@@ -4,8 +4,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from myst_nb.core.config import NbParserConfig
+
 from sphinx_drift.settings import entries, read_table
 from sphinx_drift.shapes import Place, refuse_unknown
+from sphinx_drift.source.metadata import OF_MYST_NB
 
 EXECUTE = {
     "allow_errors": "nb_execution_allow_errors",
@@ -28,7 +31,7 @@ def read_settings(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return what the settings `drift_*` mean, and MyST-NB's timeout.
 
     Raises:
-        ValueError: If one is invalid, or those of patterns are.
+        ValueError: If one is invalid, or those of patterns or of MyST-NB are.
     """
     ours = {entry.name: settings.get(f"drift_{entry.name}") for entry in entries(Place.CONF)}
     changed = read_table(ours, Place.CONF, folder)
@@ -37,6 +40,12 @@ def read_settings(settings: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         is_list = isinstance(patterns, (list, tuple, set, frozenset))
         if not is_list or not all(isinstance(pattern, str) for pattern in patterns):
             raise ValueError(f"{name} must be a list of patterns; got {patterns!r}")
+    for name in OF_MYST_NB:
+        if (value := settings.get(f"nb_{name}")) is not None:
+            try:
+                NbParserConfig(**{name: value})
+            except Exception as error:  # noqa: BLE001 - its validators raise several
+                raise ValueError(f"nb_{name} is invalid: {error.args[0]}") from None
     timeout = settings.get(name := "nb_execution_timeout")
     if timeout in (None, _STOCK_TIMEOUT):
         return changed

@@ -108,7 +108,7 @@ class Kind(Enum):
     )
     QUOTATION = (
         "a page can't quote this number, or glue this output",
-        "quote an expectation whose `:name:` no other one has; seed or filter what is glued",
+        "quote it as the manual says, by a `:name:` of its own; seed or filter what is glued",
     )
     ELSEWHERE = (
         "the page imported a package that isn't the one of this project",

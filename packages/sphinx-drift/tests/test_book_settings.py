@@ -82,7 +82,7 @@ def test_a_misspelt_setting_is_refused(book: Path) -> None:
         ),
         ("import shared.conf\nextensions = shared.conf.extensions", "from .more import *", True),
         *(
-            (f"from shared.conf import BASE\nextensions = BASE\n{named} = 0", "BASE = []", is_book)
+            (f"from shared.conf import BASE\nextensions = BASE\n{named} = ''", "BASE = []", is_book)
             for named, is_book in (("nb_metadata_key", True), ("nb_pages", False))
         ),
         ("from shared.conf import project", "from sys import exit\nexit('myst_nb')", False),
@@ -296,6 +296,8 @@ def test_a_conf_that_does_not_end_is_waited_for_once(
             "from pathlib import Path\ndrift_policy = Path('exact')",
             "drift_policy must be one of auto, exact, portable; got PosixPath('exact')",
         ),
+        ("conf.py", "nb_execution_mode = 'of'", "nb_execution_mode is invalid: 'exec"),
+        ("conf.py", "nb_output_stderr = False", "nb_output_stderr is invalid: 'out"),
         *(
             ("conf.py", f"extensions = ['myst_nb']\nnb_execution_timeout = {value}", told)
             for value in ("'60'", "0.5", "True")

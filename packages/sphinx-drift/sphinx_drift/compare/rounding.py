@@ -100,15 +100,15 @@ def _objection(documented: str, executed: str, origin: Origin) -> str:
         return "not finite"
     objection = ""
     is_same = float(shown) == float(value)  # with more digits than those it is known by
-    if not is_same and abs(shown - value) > half_unit(executed) * _SLACK:
+    if any(map(_has_digits_of_no_float, (documented, executed))):
+        objection = "no float64 has these digits, so each of them counts"
+    elif not is_same and abs(shown - value) > half_unit(executed) * _SLACK:
         objection = f"the page printed another value when run again: {origin.text}"
     # `_beyond` says how far a number is from a documented 0.0; but a true 0.0 differs from -0.0.
     elif expected.is_signed() != value.is_signed() and (expected or not value):
         objection = f"the sign differs: {origin.text}"
     elif _has_other_form(documented, executed, origin):
         objection = "printed in another form"
-    elif any(map(_has_digits_of_no_float, (documented, executed))):
-        objection = "no float64 has these digits, so each of them counts"
     elif expected != value and _is_never_rounded(documented, executed, origin):
         objection = "whole numbers of this size are exact"
     return objection

@@ -121,6 +121,8 @@ def unused_filters(filters: Iterable[Filter], results: Iterable[PageResult]) -> 
     results = list(results)
     if not any(result.cells and not result.left_out for result in results):
         return ""
+    if any(kind.unknown or kind is Kind.RAISED for kind in _kinds(results)):
+        return ""  # what wasn't run may need them
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result.filter_counts)

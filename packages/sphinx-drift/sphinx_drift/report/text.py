@@ -202,10 +202,10 @@ def _printed_lines(outcome: Outcome) -> Iterator[str]:
 
 
 def _hint(rounding: Verdict) -> Iterator[str]:
-    """Say that a drift is rounding, how far it is, and how to accept it here."""
+    """Say that rounding explains a drift, how far it is, and how to accept it here."""
     most = max((a.units for a in rounding.accepted), default=0.0)
     yield (
-        f"    rounding, not a mistake: {Policy.PORTABLE.value} accepts it "
+        f"    rounding may explain it: {Policy.PORTABLE.value} accepts it "
         f"(at most {most:.1f} units in the last place)"
     )
     yield "    to do: on this machine, run the same command with DRIFT_POLICY=portable"

@@ -19,7 +19,7 @@ from sphinx_drift.source.metadata import read_cell, with_settings
 from sphinx_drift.source.quote import NAME
 from sphinx_drift.source.variants import UNCONDITIONAL, read_condition
 
-_OPTION = re.compile(r":(?P<name>[a-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
+_OPTION = re.compile(r":(?P<name>[A-Za-z-]+):(?:\s+(?P<value>.*\S))?\s*$")
 _ALLOW = re.compile(
     r"(?:\[(?P<index>\d+(?:,\s*\d+)*)\]\s*)?(?P<old>\S+)\s*->\s*(?P<new>\S+)\s*\((?P<reason>.*\S.*)\)$"
 )

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from case_tables import rows
 
-from sphinx_drift.model import PageResult
+from sphinx_drift.kinds import Kind
+from sphinx_drift.model import Outcome, PageResult
 from sphinx_drift.output.filters import DEFAULTS, apply_filters, filters_in, make_filter
 from sphinx_drift.output.machine import machine_paths, names_in
 from sphinx_drift.report.summary import unused_filters
@@ -44,6 +45,9 @@ def test_a_filter_that_replaces_nothing_is_told() -> None:
     later = {"a": 1}  # a page may document it one day
     result = PageResult("page.md", cells=1, filter_counts=counts, undocumented_counts=later)
     assert not unused_filters(filters, [result])
+    for kind in (Kind.RAISED, Kind.TIMEOUT):  # what is below may need it
+        stopped = PageResult("page.md", (Outcome(kind, 1),), cells=1, filter_counts=counts)
+        assert not unused_filters(filters, [stopped])
     assert not unused_filters(
         filters, [PageResult("page.md", cells=1, left_out="nb_execution_mode")]
     )
