@@ -92,7 +92,7 @@ def _unheld(
 ) -> Iterator[Expectation]:
     """Yield an expectation of each part of which all variants are for elsewhere."""
     known = {expectation.part for expectation in holding}
-    for part in {expectation.part for expectation in others} - known:
+    for part in dict.fromkeys(e.part for e in others if e.part not in known):
         yield from _with_none([e for e in others if e.part is part], here)
 
 
