@@ -316,7 +316,9 @@ def become_kernel(request: dict[str, Any], server: int, preloaded: Preloaded) ->
     os.environ["JPY_PARENT_PID"] = str(server)
     time.tzset()
     os.chdir(request["folder"])
-    linecache.cache.pop("<string>", None)  # since Python 3.13, what its `-c` has run
+    # Since Python 3.13, what its `-c` has run stands in the first, and by now in the second.
+    linecache.cache.pop("<string>", None)
+    vars(linecache).get("_interactive_cache", {}).clear()
     process: Any = sys.modules.get("multiprocessing.process")
     if process:  # there, the processes that a page spawns look for modules
         process.ORIGINAL_DIR = os.getcwd()  # noqa: PTH109 - as it is there
