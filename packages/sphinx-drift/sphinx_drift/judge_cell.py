@@ -12,6 +12,7 @@ from sphinx_drift.model import Cell, Expectation, Outcome, Page
 from sphinx_drift.output.filters import Filter, apply_filters
 from sphinx_drift.output.printed_text import (
     BESIDE,
+    FORMS,
     Part,
     Printed,
     as_stored,
@@ -233,7 +234,8 @@ class CellCheck:
         if not parts:
             return None
         for one in cell.unheld:
-            if not included_in({one.part}).isdisjoint(parts):
+            about = included_in({one.part}) | {Part.VALUE if one.part in FORMS else one.part}
+            if not about.isdisjoint(parts):
                 return outcome_of(cell, Kind.VARIANT, one, message=one.problem)
         return outcome_of(
             cell,

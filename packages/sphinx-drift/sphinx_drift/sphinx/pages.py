@@ -84,8 +84,9 @@ def _stamps(env: BuildEnvironment, name: str) -> list[list[int] | None]:
 
 def is_built_alone(app: Sphinx) -> bool:
     """Whether one page of a book was chosen to be built, as by ``jupyter-book build page.md``."""
-    is_chosen = "master_doc" in app.config.overrides
-    return is_chosen and app.env.found_docs == {app.config.root_doc}
+    # Jupyter Book excludes all other pages, but for those in folders that are hidden.
+    others = {name for name in app.env.found_docs if not f"/{name}".count("/.")}
+    return "master_doc" in app.config.overrides and others == {app.config.root_doc}
 
 
 def run_pages_ahead(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:

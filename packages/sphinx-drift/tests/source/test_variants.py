@@ -98,13 +98,18 @@ def test_one_variant_of_an_output_holds(
 
 
 @pytest.mark.parametrize(
-    ("code", "status"), [("print(1)", 0), ("import sys; print(1); print(2, file=sys.stderr)", 1)]
+    ("code", "option", "status"),
+    [
+        ("print(1)", ":stream: stderr", 0),
+        ("import sys; print(1); print(2, file=sys.stderr)", ":stream: stderr", 1),
+        ("import IPython; print(1); display(IPython.display.HTML('<b>2</b>'))", ":html:", 1),
+    ],
 )
 def test_a_part_whose_variants_are_for_elsewhere_may_be_missing_but_not_another(
-    code: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    code: str, option: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    warning = variant(f"numpy!={NUMPY}", "2", ":stream: stderr")
-    path = page(tmp_path, variant("", "1", ":stream: stdout"), warning, code=code)
+    other = variant(f"numpy!={NUMPY}", "2", option)
+    path = page(tmp_path, variant("", "1", ":stream: stdout"), other, code=code)
     before = path.read_text()
     for options in ((), ("--update", "--force")):
         assert main([*options, str(path)]) == status

@@ -167,8 +167,9 @@ def test_a_page_that_is_built_alone_needs_no_other_that_is_required(book: Book) 
     book.configure(drift_require=["other.md"], drift_filters=filters)
     book.write("a.md", cell("print(1)", "1"))
     book.write("b.md", "# Prose\n")
+    book.write(".hidden/c.md", "# Prose\n")
     for name in ("a", "b"):
-        others = f"exclude_patterns=[!{name}]*"
+        others = f"exclude_patterns=[!.{name}]*"
         assert book.build("-W", "-D", f"master_doc={name}", "-D", others).status == 0
         assert book.build("-D", others).status == 2
 
