@@ -67,16 +67,22 @@ def print_torch_in_full() -> None:
             text = float.__format__(self, form)
             if text.strip(" +-%").isdigit():  # a whole number, which is compared as it is
                 return text
+            # The spaces of a field of some width part it from what stands beside it.
+            before, after = text[: -len(text.lstrip(" "))], text[len(text.rstrip(" ")) :]
             plus = "+" * ("+" in form and self >= 0)
+            number = repr(self)
             if form.endswith("%"):
-                return f"{plus}{float(self) * 100!r}{separator}*{separator}%"
-            return f"{plus}{self!r}"
+                number = f"{float(self) * 100!r}{separator}*{separator}%"
+            return f"{before}{plus}{number}{after}"
 
         def __round__(self, ndigits: Any = None) -> Any:
             return round(float(self)) if ndigits is None else self
 
         def __reduce__(self) -> Any:
             return float, (float(self),)
+
+    # A page may print what type it has.
+    Single.__module__, Single.__name__, Single.__qualname__ = "builtins", "float", "float"
 
     def computed(name: str) -> Any:
         plain = getattr(float, name)
