@@ -233,7 +233,7 @@ class CellCheck:
         parts = self._undocumented_parts()
         if not parts:
             return None
-        for one in cell.unheld:
+        for one in cell.unmet:
             about = included_in({one.part}) | {Part.VALUE if one.part in FORMS else one.part}
             if not about.isdisjoint(parts):
                 return outcome_of(cell, Kind.VARIANT, one, message=one.problem)

@@ -130,7 +130,7 @@ class Cell:
     """Line of the page on which it ends, inclusive."""
     tags: frozenset[str] = frozenset()
     expectations: tuple[Expectation, ...] = ()
-    unheld: tuple[Expectation, ...] = ()
+    unmet: tuple[Expectation, ...] = ()
     """One of each part of its output that has variants, all for elsewhere: it may print none."""
     drawn: Drawn = field(default_factory=Drawn)
     """How many pictures and widgets a notebook has stored of it."""

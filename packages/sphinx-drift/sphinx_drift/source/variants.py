@@ -63,8 +63,8 @@ def choose_variants(page: Page, here: Mapping[str, Any] | None) -> Page:
         here_too = {expectation.line for expectation in holding}
         others = [e for e in cell.expectations if e.line not in here_too]
         is_claim = cell.is_claim or bool(others)
-        unheld = (*cell.unheld, *_unheld(others, holding, here))
-        cells.append(replace(cell, expectations=holding, unheld=unheld, is_claim=is_claim))
+        unmet = (*cell.unmet, *_unmet(others, holding, here))
+        cells.append(replace(cell, expectations=holding, unmet=unmet, is_claim=is_claim))
         of_cell = partial(Outcome, Kind.OTHER_VARIANT, cell=cell.number, cell_line=cell.line)
         problems += [of_cell(e.line, message=f"when {e.when}") for e in others]
     return replace(page, cells=tuple(cells), problems=tuple(problems))
@@ -87,7 +87,7 @@ def _holding(
     return tuple(holding)
 
 
-def _unheld(
+def _unmet(
     others: Sequence[Expectation], holding: Sequence[Expectation], here: Mapping[str, Any] | None
 ) -> Iterator[Expectation]:
     """Yield an expectation of each part of which all variants are for elsewhere."""
