@@ -679,6 +679,12 @@ def test_what_a_notebook_leaves_unchecked_may_raise_if_its_cell_may(
     assert [kind for kind in kinds(outcomes(page, run)) if kind.fails] == expected
 
 
+def test_a_skipped_cell_of_which_a_notebook_has_a_picture_alone_is_counted() -> None:
+    tags = (*IGNORED, "skip-execution")
+    run = notebook(code("f()", shown(image_png="i"), count=1, tags=tags))
+    assert kinds(outcomes(read_notebook(run), run)) == [Kind.UNCHECKED]
+
+
 SILENT, DRAWING_CELL = code("import os", count=1), code("draw()", DRAWN, count=1)
 UNCOMPARED = code("print(1)", ONE, count=2, tags=IGNORED)
 
